@@ -91,7 +91,8 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 game, not {count}")
-    # They are of 63 bits, so that they fit wherever a whole number does.
+    # They are of 63 bits, so that they fit wherever a whole number does. NumPy's old
+    # generators, which dm_control still has, take 32: pass them `seed % 2**32`.
     drawn = np.random.SeedSequence(seed).generate_state(count, np.uint64)
     return [int(each) >> 1 for each in drawn]
 
@@ -221,7 +222,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
             says in which rows. (An episode that ended with a life has no score, and if
             no others ended, there is no `"episode"`:
-            [scores_of][labml_rl.environments.scores_of] allows for both.)
+            [scores_of][labml_rl.environments.scores_of] allows for both. An environment
+            of your own has scores if [Resumable][labml_rl.environments.Resumable] or
+            Gymnasium's `RecordEpisodeStatistics` is around it.)
 
         Raises:
             InvalidAction: if there are too few or too many, if their shape is wrong, or
@@ -353,6 +356,13 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         Set an attribute of every environment: its level, for instance, so that it gets
         harder as the agent gets better. In a wrapped environment it is set where it is
         found.
+
+        !!! warning "An opponent that learns"
+            Workers get a copy of the value, and environments in this process get the
+            value itself. If that is the network that learns, it goes on learning there.
+            So set a `deepcopy` of it. And the state of an environment that is [replayed
+            from its actions][labml_rl.environments.Resumable] does not know of what was
+            set: set it again before [Games.set_states][].
 
         Args:
             name: the attribute.

@@ -112,7 +112,10 @@ class NatureBody(nn.Module):
             layers += [layer, nn.ReLU()]
         if min(sides) < 1:
             others = shape[1:] if channels_last else shape[:2]
-            way = "Gymnasium's ResizeObservation makes it larger"
+            way = (
+                "Gymnasium's ResizeObservation makes it larger. What is no picture, "
+                "such as a board, its FlattenObservation makes a vector of"
+            )
             if min(others) >= 36:
                 way = f"With channels_last={not channels_last} it is large enough"
             raise ValueError(

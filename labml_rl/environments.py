@@ -107,8 +107,9 @@ of `gymnasium.utils.env_checker`. Four more things matter here:
     numbers during play, and a run does not save these. If you resumed it or watched its
     agent, you would begin with others.
 
-If an action is an amount, such as a torque, let the agent choose among a few amounts.
-Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
+If an action is an amount, such as a torque, let the agent choose among a few amounts:
+Gymnasium's `DiscretizeAction`, around the environment, numbers them. Some environments
+have an option for that, such as `continuous=False` of `CarRacing-v3`.
 (PPO can learn amounts, too, but this book's does not. The head of its
 [network](networks.py) would have to give a mean and a width in place of logits, and a
 loop of your own would have to write the steps down.)
@@ -128,6 +129,7 @@ from numpy.typing import NDArray
 
 from labml_rl.batch import Games, MakeEnv, spawn_seeds
 from labml_rl.game import FRAMES_PER_STEP, find_game, make_game
+from labml_rl.runner import stepped
 from labml_rl.worker import played
 
 
@@ -212,12 +214,14 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         Raises:
             ResetNeeded: before the first `reset`.
-            TypeError: if the reward is not a number.
-            ValueError: if it is not finite.
+            TypeError: if the reward is not a number, or if the environment returns
+                other than five things.
+            ValueError: if the reward is not finite.
         """
         self._check_begun()
         noted = self._noted(action)
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        answer = stepped(self.env.step(action))
+        observation, reward, terminated, truncated, info = answer
         self._actions.append(noted)
         try:
             points = float(reward)

@@ -175,11 +175,7 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     """
     check_one_each(logits, dice=dice)
 
-    # Sums of 16 bits are too coarse: near 1 there is nothing between 0.996 and 1, so an
-    # action with a probability of 0.003 might never be drawn.
-    if logits.itemsize < 4:
-        logits = logits.float()
-    edges = logits.softmax(-1).cumsum(-1)  # (…, A), where each piece ends
+    edges = in_32_bits(logits).softmax(-1).cumsum(-1)  # (…, A), where each piece ends
 
     # Rounded, all probabilities together can be a little less than 1. A dart that lands
     # beyond that hits the last action whose probability is not 0.
@@ -187,6 +183,21 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
 
     # A dart has as many edges on its left as there are actions before the one it hits.
     return (edges <= dice[..., None]).sum(-1)
+
+
+def in_32_bits(logits: Tensor) -> Tensor:
+    """
+    ### Not in 16 bits
+
+    Some networks answer in 16 bits. Sums of these are too coarse: near 1 there is
+    nothing between 0.996 and 1, so an action with a probability of 0.003 might never be
+    drawn. And beyond −8 the logarithms of probabilities are a sixteenth apart, so the
+    ratio of two probabilities could be wrong by several per cent.
+
+    Returns:
+        The same numbers, with 32 bits or more each.
+    """
+    return logits.float() if logits.itemsize < 4 else logits
 
 
 def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
@@ -209,7 +220,7 @@ def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
         ValueError: if there is not one action for each row of logits.
     """
     check_one_each(logits, actions=actions)
-    each = logits.log_softmax(-1)  # (…, A)
+    each = in_32_bits(logits).log_softmax(-1)  # (…, A)
     return each.gather(-1, actions[..., None]).squeeze(-1)  # (…)
 
 
@@ -231,7 +242,7 @@ def entropy_of(logits: Tensor) -> Tensor:
     Returns:
         $H$, in nats (the unit of natural logarithms), shape `(…)`.
     """
-    log_probs = logits.log_softmax(-1)  # (…, A)
+    log_probs = in_32_bits(logits).log_softmax(-1)  # (…, A)
     # A probability of 0 times its logarithm, which is infinite, would be NaN.
     finite = log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
     return -(log_probs.exp() * finite).sum(-1)

@@ -108,6 +108,13 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     # that it is in, and needs its workers for that. So the workers do not listen.
     for each in STOP_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
+
+    # !!! warning "What a program ignores, those that it starts ignore as well"
+    #     An environment may start a simulator in a process of its own, and end it with
+    #     `terminate()`, which is a SIGTERM. A simulator that ignored it would live on.
+    #     A signal that is heard, and not heeded, is not passed on like that.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.siginterrupt(signal.SIGTERM, False)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 

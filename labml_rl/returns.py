@@ -171,7 +171,9 @@ class Rollout:
         ```
 
         All other entries are ignored. NaN is a good filler for them, since it shows if
-        a mistake ever reads one.
+        a mistake ever reads one. (Some simulators of many robots keep no final
+        observation. Then the one before it is the nearest there is: `values[:-1]` for
+        `final_values`, as in `rsl_rl`.)
 
         !!! warning "A time limit is not the end"
             Many programs have one array `done` for both, and let nothing follow.

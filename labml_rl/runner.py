@@ -178,7 +178,45 @@ def begun(answer: Any) -> tuple[Any, dict[str, Any]]:
             "reset() must return the first observation and a dictionary, as "
             f"`return observation, {{}}`, not {type(answer).__name__}"
         )
+    if not isinstance(answer[1], dict):
+        raise TypeError(
+            "the second of what reset() returns must be a dictionary, not "
+            f"{type(answer[1]).__name__}"
+        )
     return answer
+
+
+def stepped(answer: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    """
+    Args:
+        answer: what an environment's `step` returned.
+
+    Returns:
+        The same.
+
+    Raises:
+        TypeError: if it is anything else than five things, the last a dictionary, and
+            not the two ends. Before Gymnasium there were four, with one end for both.
+    """
+    several = isinstance(answer, tuple | list)
+    if not several or len(answer) != 5:
+        found = len(answer) if several else type(answer).__name__
+        raise TypeError(
+            "step() must return five things, as `return observation, reward, "
+            f"terminated, truncated, {{}}`, not {found}"
+        )
+    if not isinstance(answer[4], dict):
+        raise TypeError(
+            "the last of what step() returns must be a dictionary, not "
+            f"{type(answer[4]).__name__}"
+        )
+    # No dictionary with something in it is false, whatever it says of each agent.
+    if isinstance(answer[2], dict) or isinstance(answer[3], dict):
+        raise TypeError(
+            "terminated and truncated must be True or False, not a dictionary: there "
+            "is one agent here"
+        )
+    return tuple(answer)
 
 
 @contextmanager
@@ -373,7 +411,8 @@ class Runner:
         reward: SupportsFloat = 0.0
         terminated = truncated = False
         if not self._over[row]:
-            observation, reward, terminated, truncated, info = env.step(action)
+            answer = stepped(env.step(action))
+            observation, reward, terminated, truncated, info = answer
         elif self._mode == AutoresetMode.NEXT_STEP:
             observation, info = begun(env.reset())
         else:

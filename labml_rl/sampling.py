@@ -240,7 +240,7 @@ class Player:
         *,
         graphs: bool = False,
     ) -> None:
-        mode = games.metadata["autoreset_mode"]
+        mode = games.metadata.get("autoreset_mode")
         if mode != AutoresetMode.SAME_STEP:
             raise ValueError(
                 f"the games must be made with autoreset_mode=SAME_STEP, not {mode}: "
@@ -496,6 +496,7 @@ class Sampler:
         ValueError: if there are no steps, if the games do not begin the next episode in
             the step that ends the one before, if their actions can't be counted, or if
             batches differ in what is seen and done in them.
+        TypeError: if the games are [no batch][check_batch] that it can play.
     """
 
     def __init__(
@@ -510,6 +511,8 @@ class Sampler:
         graphs: bool = False,
     ) -> None:
         batches = list(games) if isinstance(games, Sequence) else [games]
+        for batch in batches:
+            check_batch(batch)
         spaces = [(b.single_observation_space, b.single_action_space) for b in batches]
         if not spaces or any(each != spaces[0] for each in spaces):
             raise ValueError(f"games of one kind are needed, not those of {spaces}")
@@ -601,9 +604,32 @@ def blank(space: Box, num_envs: int, prepare: Prepare | None) -> Tensor:
     return (prepare or as_they_are)(torch.from_numpy(nothing))
 
 
-def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Discrete]:
+def check_batch(games: Any) -> None:
     """
     ## What can be played
+
+    A player hands out the actions, and waits for the games [later][take_turns]. Most
+    batches of other libraries do both in one call, and so do Gymnasium's
+    `SyncVectorEnv` and its wrappers for whole batches.
+
+    Args:
+        games: what is to be played.
+
+    Raises:
+        TypeError: if they can't be asked for a step first and waited for later.
+    """
+    for name in ("single_observation_space", "step_async", "step_wait"):
+        if not hasattr(games, name):
+            raise TypeError(
+                f"{type(games).__name__} has no {name}, and is no batch of games as it "
+                "is needed here. SerialGames of labml_rl.batch makes one of functions "
+                "that make an environment each. Wrappers belong around each of these"
+            )
+
+
+def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Discrete]:
+    """
+    ### What is seen and done
 
     Args:
         observations: the space of an environment's observations.
@@ -626,7 +652,8 @@ def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Di
     if len(observations.shape) == 3 and observations.dtype != np.uint8:
         raise ValueError(
             f"pictures must be bytes from 0 to 255, not {observations.dtype}: the "
-            "network divides by 255 itself. Leave out the wrapper that does so before"
+            "network divides by 255 itself. Leave out the wrapper that does so before. "
+            "What is no picture, such as a board, FlattenObservation makes a vector of"
         )
     if not isinstance(actions, Discrete) or actions.start != 0:
         remedy = (
@@ -638,6 +665,8 @@ def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Di
                 f"Gymnasium's TransformAction can add {actions.start} to each before "
                 "the environment gets it"
             )
+        elif isinstance(actions, Box):
+            remedy = f"Gymnasium's DiscretizeAction numbers a few of them. {remedy}"
         elif isinstance(actions, MultiDiscrete | MultiBinary):
             remedy = (
                 "Number all their combinations: Gymnasium's TransformAction can make "

@@ -248,9 +248,11 @@ def clipped_policy_loss(
     2022](https://arxiv.org/abs/2205.09123)).
 
     Language models are trained with this objective as well: an action is the next
-    token. One variant, **GRPO** ([Shao et al.,
-    2024](https://arxiv.org/abs/2402.03300)), has no critic. Its baseline is the mean of
-    what several answers to the same question are paid.
+    token. (Shorter answers are often padded. Then pass only the tokens that count,
+    `log_probs[mask]` and so on, here and to [normalised][]: a mean takes all.) One
+    variant, **GRPO** ([Shao et al., 2024](https://arxiv.org/abs/2402.03300)), has no
+    critic. Its baseline is the mean of what several answers to the same question are
+    paid.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
@@ -415,6 +417,16 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     0.22. If the divergence reaches a tenth in an Atari game, the learning rate is too
     high, or there are too many epochs.
 
+    !!! warning "Which of the two has learned?"
+        Language models are kept close to a *reference*, which does not learn, while the
+        actions are drawn from the policy that does. With the two the other way round,
+        the estimate is still right, but its gradient is that of another divergence,
+        $\operatorname{KL}(\pi_\text{ref}, \pi)$: it leaves out that the policy decides
+        what is drawn. ([GRPO][clipped_policy_loss] has that gradient in its paper.) So
+        a gradient in the old one is refused here. Subtract
+        $\log \pi - \log \pi_\text{ref}$, without a gradient and times a factor, from
+        each reward: on average, that leads the right way.
+
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
         old_log_probs: $\log \pi(a_t \mid o_t)$, for actions that were drawn from it.
@@ -423,9 +435,10 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
         An estimate of the divergence, in nats, with a gradient.
 
     Raises:
-        ValueError: if the shapes differ.
+        ValueError: if the shapes differ, or if what should be constant has a gradient.
     """
     check_shapes(log_probs=log_probs, old_log_probs=old_log_probs)
+    check_constant(old_log_probs=old_log_probs)
     difference = log_probs - old_log_probs
     return (difference.exp() - 1 - difference).mean()
 

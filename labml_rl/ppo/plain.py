@@ -175,7 +175,7 @@ def learn(
         ValueError: if the next episode would take a step of its own to begin, as it
             does in Gymnasium by default. That step would be taken for experience.
     """
-    if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
+    if games.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
         raise ValueError("the games must be made with autoreset_mode=SAME_STEP")
 
     # `eps` is [larger than usual][labml_rl.ppo.experiment.Experiment.make_optimizer].

@@ -71,7 +71,8 @@ batch = memory.sample(32)
 ```
 
 A single Gymnasium environment gives no batches, and its next episode has to be begun
-for it. With a memory for one game:
+for it. The last observation is copied before that, since some environments write all of
+them into the same array. With a memory for one game:
 
 ```python
 memory.begin(obs[None])
@@ -79,7 +80,7 @@ memory.begin(obs[None])
 obs, reward, terminated, truncated, _ = env.step(action)
 final = None
 if terminated or truncated:
-    final = obs[None]
+    final = obs[None].copy()
     obs, _ = env.reset()
 memory.add(
     np.array([action]),

@@ -280,7 +280,8 @@ class PrioritisedMemory(ReplayMemory):
         priorities = np.asarray(priorities, np.float64)
         if priorities.shape != places.shape:
             raise ValueError(
-                f"{priorities.size} priorities for {places.size} steps of a batch"
+                f"for a batch of shape {places.shape}, one priority for each step is "
+                f"needed, and these have shape {priorities.shape}"
             )
         wrong = ~(np.isfinite(priorities) & (priorities > 0))
         if wrong.any():

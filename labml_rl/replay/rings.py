@@ -91,7 +91,10 @@ class Rings:
                 raise ValueError(f"{name} must be at least 1, not {number}")
 
         if not isinstance(observation_space, Box):
-            raise ValueError(f"observations must be arrays, not {observation_space}")
+            raise ValueError(
+                f"observations must be arrays, not {observation_space}. Gymnasium's "
+                "FlattenObservation makes one array of numbers and of dictionaries"
+            )
 
         # A step can be drawn when its stack is complete, which takes up to `stack`
         # places, and when `n` more have been written after it.
@@ -424,9 +427,11 @@ class Rings:
     def set_state(self, state: dict[str, Any]) -> None:
         """
         Args:
-            state: what [Rings.get_state][] returned, for the same games. What was read
-                from a file is not copied, and the memory writes over it: for a second
-                memory, read it again.
+            state: what [Rings.get_state][] returned, for the same games, which then go
+                on from where they were. The next step is added to what they showed
+                last. With others, it would join two games. What was read from a file is
+                not copied, and the memory writes over it: for a second memory, read it
+                again.
 
         Raises:
             ValueError: if it is of another memory. Everything is then as it was.

@@ -19,6 +19,7 @@ from gymnasium.spaces import Box, Dict, Discrete, Graph, OneOf, Sequence, Text, 
 from gymnasium.vector import AutoresetMode
 
 from labml_rl.batch import Games, SerialGames, spawn_seeds
+from labml_rl.environments import Resumable
 from labml_rl.game import Game, loader, make_game
 from labml_rl.process import WorkerError
 from labml_rl.worker import ParallelGames, make_games
@@ -619,6 +620,53 @@ def test_attributes_can_be_set(kind):
         assert games.get_attr("length") == (2, 2, 2)
         with pytest.raises(ValueError, match="2 values for 3 environments"):
             games.set_attr("length", (1, 2))
+
+
+class Answers(Counter):
+    """Returns what it was told to."""
+
+    def __init__(self, *, reset: Any = None, step: Any = None) -> None:
+        super().__init__()
+        self.answers = reset, step
+
+    def reset(self, **options):
+        return super().reset(**options) if self.answers[0] is None else self.answers[0]
+
+    def step(self, action):
+        return self.answers[1]
+
+
+SEEN = np.zeros(2, np.int64)
+
+
+@pytest.mark.parametrize("wrapper", [lambda env: env, Resumable])
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ((SEEN, 1.0, False, {}), "five things, .* not 4"),
+        (SEEN, "five things, .* not ndarray"),
+        ((SEEN, 1.0, False, False, None), "dictionary, not NoneType"),
+        ((SEEN, 1.0, {"a": False}, {}, {}), "one agent"),
+        ((SEEN, 1.0, False, {"a": False}, {}), "one agent"),
+    ],
+)
+def test_a_step_as_it_was_before_gymnasium_is_refused(answer, message, wrapper):
+    games = SerialGames([lambda: wrapper(Answers(step=answer))])
+    games.reset(seed=1)
+    with pytest.raises(TypeError, match=message):
+        games.step([0])
+
+
+def test_a_reset_without_a_dictionary_is_refused():
+    games = SerialGames([lambda: Answers(reset=(SEEN, None))])
+    with pytest.raises(TypeError, match="must be a dictionary, not NoneType"):
+        games.reset(seed=1)
+
+
+def test_five_things_may_be_in_a_list():
+    games = SerialGames([lambda: Answers(step=[SEEN, 1.0, False, False, {}])])
+    games.reset(seed=1)
+    assert games.step([0])[1] == 1.0
 
 
 @kinds

@@ -471,6 +471,34 @@ def test_a_single_environment_fills_a_memory():
     env.close()
 
 
+def test_a_single_environment_may_write_into_the_same_array():
+    class Same(gymnasium.Env[Any, Any]):
+        observation_space = gymnasium.spaces.Box(0, 9, (1,), np.float32)
+        action_space: Any = gymnasium.spaces.Discrete(2)
+        shown = np.zeros(1, np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.shown[:] = 0
+            return self.shown, {}
+
+        def step(self, action):
+            self.shown += 1
+            return self.shown, 1.0, False, bool(self.shown[0] == 3), {}
+
+    _, program = programs(str(replay.__doc__))
+    begin, step = program.split("...  # and in each step:\n")
+    memory = replay.ReplayMemory(Same.observation_space, 1, capacity=50)
+    env = Same()
+    names = {"np": np, "env": env, "memory": memory, "obs": env.reset(seed=1)[0]}
+    exec(begin, names)
+    for names["action"] in [0] * 12:
+        exec(step, names)
+    batch = memory.sample(12)
+    assert set(batch.observations.flatten().tolist()) == {0, 1, 2}
+    assert (batch.next_observations == batch.observations + 1).all()
+
+
 def test_priorities_in_a_loop_of_ones_own():
     (program,) = programs(cleandoc(str(prioritised.PrioritisedMemory.__doc__)))
     space = gymnasium.spaces.Box(-1, 1, (2,))

@@ -443,6 +443,28 @@ class TestWhatToWatch:
         (found,) = torch.autograd.grad((old.softmax(-1) * each).sum(), new)
         torch.testing.assert_close(found, new.detach().softmax(-1) - old.softmax(-1))
 
+    def test_the_gradient_of_another_divergence_is_refused(self):
+        """Drawn from the policy that learns, with a reference that does not."""
+        learns, reference = normal(5).requires_grad_(), normal(5, seed=1)
+        one, other = learns.log_softmax(-1), reference.log_softmax(-1)
+        with pytest.raises(ValueError, match="old_log_probs must be numbers"):
+            ppo.divergence(other, one)
+
+        # What the gradient would have been, and what a reward in its place leads to.
+        chances = one.detach().exp()
+        wanted, others, instead, would = (
+            torch.autograd.grad(each, learns, retain_graph=True)[0]
+            for each in (
+                (one.exp() * (one - other)).sum(),
+                (other.exp() * (other - one)).sum(),
+                (chances * one * (one - other).detach()).sum(),
+                (chances * ((other - one).exp() - 1 - (other - one))).sum(),
+            )
+        )
+        torch.testing.assert_close(instead, wanted)
+        torch.testing.assert_close(would, others)
+        assert not torch.allclose(would, wanted, atol=0.01)
+
     def test_the_estimate_varies_less_than_the_plain_one(self):
         old = normal(1, 5)
         new = old + 0.1 * normal(1, 5, seed=1)

@@ -96,7 +96,9 @@ def test_any_size_that_fits(sides):
 
 @pytest.mark.parametrize("shape", [(4, 35, 84), (4, 84, 35), (4, 8, 8), (10, 10, 4)])
 def test_pictures_that_are_too_small_are_refused(shape):
-    with pytest.raises(ValueError, match=r"too small a picture.* ResizeObservation"):
+    with pytest.raises(
+        ValueError, match=r"too small a picture.* ResizeObservation.* such as a board"
+    ):
         ActorCritic(shape, 2)
 
 
@@ -330,6 +332,17 @@ def test_in_16_bits_rare_actions_are_drawn_as_often_as_they_should():
     drawn = draw(logits.expand(100_000, 5), dice)
     found = drawn.bincount(minlength=5) / 100_000
     torch.testing.assert_close(found, chances, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_probabilities_of_16_bits_are_not_rounded_once_more(dtype):
+    logits = (2 * torch.randn(500, 5_000)).to(dtype)
+    actions = torch.arange(500)
+    found, entropy = log_probs_of(logits, actions), entropy_of(logits)
+    assert found.dtype == entropy.dtype == torch.float32
+    torch.testing.assert_close(found, log_probs_of(logits.float(), actions))
+    torch.testing.assert_close(entropy, entropy_of(logits.float()))
+    assert log_probs_of(logits.double(), actions).dtype == torch.float64
 
 
 def test_an_action_that_can_not_be_taken_adds_no_entropy():

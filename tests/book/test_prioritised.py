@@ -380,8 +380,10 @@ def test_places_without_a_step_are_refused():
     for place in (memory.heads[0], memory.size, -1):
         with pytest.raises(ValueError, match="has no step that can be drawn"):
             memory.update(np.array([places[0], place]), np.ones(2))
-    with pytest.raises(ValueError, match="1 priorities for 2 steps"):
+    with pytest.raises(ValueError, match=r"shape \(2,\).* have shape \(1,\)"):
         memory.update(places[:2], np.ones(1))
+    with pytest.raises(ValueError, match=r"shape \(2,\).* have shape \(2, 1\)"):
+        memory.update(places[:2], np.ones((2, 1)))
     memory.update(places[:0], np.ones(0))
 
 

@@ -630,6 +630,36 @@ def test_worker_ignores_signals_from_its_first_moment():
     assert end_of_program("fork", "told at once") == (0, "")
 
 
+class Simulated:
+    """Something that is simulated by a process of its own."""
+
+    def __init__(self) -> None:
+        self.simulator = subprocess.Popen(["sleep", "60"])
+
+    def number(self):
+        return self.simulator.pid
+
+    def close(self):
+        self.simulator.terminate()
+        self.simulator.wait()
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_what_an_environment_starts_can_be_terminated(start_method):
+    """Programs ignore what the program ignored that started them."""
+    with Worker(Simulated, name="simulated", start_method=start_method) as worker:
+        number = worker.ask("number")
+        began = time.monotonic()
+        worker.close(patience=30)
+    try:
+        assert time.monotonic() - began < 20
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_a_worker_starts_is_answered_afterwards(number, monkeypatch):
     """Also where another thread takes it, as those of a notebook do."""

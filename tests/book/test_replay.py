@@ -621,7 +621,9 @@ def test_a_stack_may_have_more_pictures_than_a_byte_counts():
 
 def test_what_is_no_array_is_refused():
     space: Any = Dict({"picture": Box(0, 255, (4, SIDE, SIDE), np.uint8)})
-    with pytest.raises(ValueError, match="must be arrays, not Dict"):
+    with pytest.raises(
+        ValueError, match=r"must be arrays, not Dict.* FlattenObservation"
+    ):
         ReplayMemory(space, 1, capacity=50)
 
 

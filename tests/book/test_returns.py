@@ -407,6 +407,23 @@ def test_gae_is_that_of_stable_baselines3(rollout, discount, gae_lambda):
 # --- tensors ---
 
 
+def test_without_final_observations_it_can_be_that_of_rsl_rl():
+    """It adds the discounted value of the observation before to the last reward."""
+    dice = np.random.default_rng(1)
+    ends = dice.integers(0, 3, size=(50, 4))  # 1: terminated, 2: a time limit
+    rollout = rollout_with(ends == 1, ends == 2)
+    values, dones = rollout.values, rollout.ends
+    rewards = rollout.rewards + 0.99 * values[:-1] * rollout.truncated
+    expected, later = torch.empty_like(rewards), torch.zeros(4).double()
+    for t in reversed(range(50)):
+        errors = rewards[t] + 0.99 * ~dones[t] * values[t + 1] - values[t]
+        later = expected[t] = errors + 0.99 * 0.95 * ~dones[t] * later
+    found = gae(
+        replace(rollout, final_values=values[:-1]), discount=0.99, gae_lambda=0.95
+    )
+    torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("steps", [1, 5])
 def test_shapes_and_types(steps, dtype):

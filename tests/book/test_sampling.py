@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import DiscretizeAction
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from labml_rl.batch import SerialGames
 from labml_rl.bodies import NatureBody
@@ -216,7 +218,7 @@ def test_what_cannot_be_played_is_refused():
     games = make_environments("Pendulum-v1", 1, seed=1, workers=0)
     with pytest.raises(ValueError, match="actions must be numbered"):
         Sampler(games, network, steps=2)
-    with pytest.raises(ValueError, match="CarRacing-v3 has continuous=False"):
+    with pytest.raises(ValueError, match=r"DiscretizeAction.* continuous=False"):
         check_spaces(Box(-1, 1, (4,)), Box(-1, 1, (2,)))
     with pytest.raises(ValueError, match="TransformAction can add 1 to each"):
         check_spaces(Box(-1, 1, (4,)), Discrete(3, start=1))
@@ -229,6 +231,30 @@ def test_what_cannot_be_played_is_refused():
     games.single_observation_space = Box(0.0, 1.0, (84, 84, 3), np.float32)
     with pytest.raises(ValueError, match=r"bytes .* not float32"):
         Sampler(games, network, steps=2)
+    board = Box(-1, 1, (6, 7, 2), np.int8)
+    with pytest.raises(ValueError, match=r"such as a board, FlattenObservation"):
+        check_spaces(board, Discrete(7))
+
+
+def test_what_is_no_batch_of_games_is_refused():
+    """With a word on what to do, and not in the first step."""
+    make = partial(counter, 100, True)
+    same_step = SyncVectorEnv([make], autoreset_mode=AutoresetMode.SAME_STEP)
+    wrapped: Any = RecordEpisodeStatistics(counters())
+    for games in (SyncVectorEnv([make]), same_step, wrapped, make()):
+        with pytest.raises(TypeError, match=r"is no batch of games.* SerialGames"):
+            Sampler(games, network, steps=2)  # type: ignore[arg-type]
+    silent = counters()
+    silent.metadata = {}
+    with pytest.raises(ValueError, match="SAME_STEP, not None"):
+        Sampler(silent, network, steps=2)
+
+
+def test_actions_that_are_amounts_can_be_numbered():
+    pendulum = gymnasium.make("Pendulum-v1")
+    numbered = DiscretizeAction(pendulum, bins=5)
+    check_spaces(numbered.observation_space, numbered.action_space)
+    assert numbered.action_space == Discrete(5)
 
 
 def halves(**options):
