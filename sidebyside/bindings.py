@@ -76,13 +76,17 @@ class Walk:
         self.stores: list[tuple[ast.Attribute, Scope, Binding]] = []
         self.quoted: dict[int, ast.expr] = {}
         self.late: set[int] = set()
-        self.silent: set[int] = set()
         self.groups: set[int] = set()
-        self.stack: list[tuple[ast.AST, Scope]] = [(source.tree, self.module)]
+        self.stack: list[tuple[ast.AST, Scope]] = []
+        self.through(source.tree, self.module)
+        self.settle()
+
+    def through(self, node: ast.AST, scope: Scope) -> None:
+        """Visit all parts of a node, and their parts."""
+        self.into(node, scope)
         while self.stack:
             node, scope = self.stack.pop()
             STEPS.get(type(node), Walk.into)(self, node, scope)
-        self.settle()
 
     def into(self, node: ast.AST, scope: Scope) -> None:
         """Go on with all parts of a node."""
@@ -91,7 +95,7 @@ class Walk:
             part = getattr(node, name, None)
             if isinstance(part, ast.AST):
                 self.stack.append((part, scope))
-            elif isinstance(part, list):
+            elif part and isinstance(part, list):
                 self.push(part, scope)
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:
@@ -113,7 +117,7 @@ class Walk:
                 scope.bind(name, binding)
             case ast.Attribute():
                 self.stores.append((target, scope, binding))
-                self.uses.append(Use(target, scope))
+                self.uses.append((target, scope, ""))
                 self.push([target.value], scope)
             case _:
                 self.push([target], scope)
@@ -131,6 +135,8 @@ class Walk:
         while parts:
             part = parts.pop()
             match part:
+                case ast.Name():
+                    continue  # as most annotations are
                 case ast.Subscript(
                     value=ast.Name(id="Literal") | ast.Attribute(attr="Literal")
                 ):
@@ -259,11 +265,9 @@ def parsed(string: ast.Constant, text: str) -> ast.expr | None:
     return expression
 
 
-def binding_at(at: ast.AST, scope: Scope, **more: Any) -> Binding:
+def binding_at(at: Any, scope: Scope, **more: Any) -> Binding:
     """A binding at a node's place."""
-    line = getattr(at, "lineno", 0)
-    end = getattr(at, "end_lineno", line), getattr(at, "end_col_offset", 0)
-    return Binding(line, end, scope, **more)
+    return Binding(at.lineno, (at.end_lineno, at.end_col_offset), scope, **more)
 
 
 # ---- Names
@@ -272,8 +276,7 @@ def binding_at(at: ast.AST, scope: Scope, **more: Any) -> Binding:
 @on("Name")
 def _name(walk: Walk, node: ast.Name, scope: Scope) -> None:
     if isinstance(node.ctx, ast.Load):
-        if id(node) not in walk.silent:
-            walk.uses.append(Use(node, scope))
+        walk.uses.append((node, scope, ""))
     else:
         known = isinstance(node.ctx, ast.Store)
         scope.bind(node.id, binding_at(node, scope, known=known))
@@ -288,17 +291,20 @@ def _constant(walk: Walk, node: ast.Constant, scope: Scope) -> None:
 def _attribute(walk: Walk, node: ast.Attribute, scope: Scope) -> None:
     if isinstance(node.ctx, ast.Store):
         walk.stores.append((node, scope, binding_at(node, scope)))
-    if id(node) not in walk.silent:
-        walk.uses.append(Use(node, scope))
+    walk.uses.append((node, scope, ""))
     walk.stack.append((node.value, scope))
 
 
 @on("JoinedStr", "TemplateStr")
 def _joined(walk: Walk, node: ast.JoinedStr, scope: Scope) -> None:
-    # Before Python 3.12, positions inside an f-string are anybody's guess.
-    if sys.version_info < (3, 12):
-        walk.silent.update(id(part) for part in ast.walk(node))
-    walk.into(node, scope)
+    if sys.version_info >= (3, 12):
+        walk.into(node, scope)
+        return
+    # Before, positions inside an f-string are anybody's guess. So uses are forgotten.
+    stack, uses = walk.stack, walk.uses
+    walk.stack, walk.uses = [], []
+    walk.through(node, scope)
+    walk.stack, walk.uses = stack, uses
 
 
 # ---- Assignments
@@ -309,7 +315,7 @@ def _assign(walk: Walk, node: ast.Assign, scope: Scope) -> None:
     binding = binding_at(node, scope, value=node.value)
     for target in node.targets:
         walk.assign(target, scope, binding)
-    walk.push([node.value], scope)
+    walk.stack.append((node.value, scope))
 
 
 @on("AnnAssign")
@@ -323,7 +329,7 @@ def _annotated(walk: Walk, node: ast.AnnAssign, scope: Scope) -> None:
 @on("AugAssign")
 def _augmented(walk: Walk, node: ast.AugAssign, scope: Scope) -> None:
     walk.assign(node.target, scope, binding_at(node, scope))
-    walk.push([node.value], scope)
+    walk.stack.append((node.value, scope))
 
 
 @on("NamedExpr")
@@ -396,20 +402,20 @@ def _import(walk: Walk, node: ast.Import, scope: Scope) -> None:
         name = alias.asname or alias.name.partition(".")[0]
         origin = alias.name if alias.asname else name
         scope.bind(name, binding_at(node, scope, origin=origin))
-        walk.uses.append(Use(alias, scope, alias.name))
+        walk.uses.append((alias, scope, alias.name))
 
 
 @on("ImportFrom")
 def _import_from(walk: Walk, node: ast.ImportFrom, scope: Scope) -> None:
     origin = origin_of(node.module or "", node.level, walk.source)
-    walk.uses.append(Use(node, scope, origin))
+    walk.uses.append((node, scope, origin))
     for alias in node.names:
         if alias.name == "*":
             walk.module.stars.append((origin, node.lineno))
             continue
         full = f"{origin}.{alias.name}"
         scope.bind(alias.asname or alias.name, binding_at(node, scope, origin=full))
-        walk.uses.append(Use(alias, scope, full))
+        walk.uses.append((alias, scope, full))
 
 
 # ---- What opens a scope

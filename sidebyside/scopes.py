@@ -125,21 +125,12 @@ class Scope:
         return scope
 
 
-class Use(NamedTuple):
-    """
-    ## Uses
-
-    A place where a name is used.
-
-    Args:
-        node: the name, the attribute, or the part of an import.
-        scope: where it is used.
-        in_import: the name in full, if it is part of an import.
-    """
-
-    node: ast.Name | ast.Attribute | ast.alias | ast.ImportFrom
-    scope: Scope
-    in_import: str = ""
+# ## Uses
+#
+# A place where a name is used: the name, the attribute, or the part of an import; the
+# scope that it is in; and for a part of an import, the name in full. There are so many
+# of these that they are plain tuples.
+Use = tuple[ast.Name | ast.Attribute | ast.alias | ast.ImportFrom, Scope, str]
 
 
 @dataclass(frozen=True)
