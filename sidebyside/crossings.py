@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sidebyside.highlight import Link
+from sidebyside.highlight import Link, opening
 from sidebyside.inventory import Entry
 from sidebyside.links import Place
 from sidebyside.names import Book
@@ -155,11 +155,10 @@ def cross(
             )
             module.answers = asked.answers
         links[source.module] = module.links
-        for reference in found:
-            name = reference.name
-            if reference.is_import or name in attributes or name not in places:
+        for line, _, _, name, is_import in found:
+            if is_import or name in attributes or name not in places:
                 continue
-            spot = by_line[reference.line]
+            spot = by_line[line]
             full = f"{source.module}.{spot.scope}" if spot.scope else source.module
             place = places[name]
             of = shared.get(name, "")
@@ -258,7 +257,8 @@ def code_links(
         place, href = leads[name]
         if not href or place in (whole_page, by_line[line].place):
             continue
-        links[line].append(Link(column, end, href, place is None, href not in met))
+        tag = opening(href, is_outside=place is None, is_stop=href not in met)
+        links[line].append((column, end, tag))
         met.add(href)
     return dict(links)
 

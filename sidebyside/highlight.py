@@ -23,7 +23,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from itertools import accumulate
-from typing import NamedTuple
 
 from sidebyside.lex import (
     CLOSE,
@@ -70,23 +69,9 @@ TABS = re.compile(r"^((?:<span[^>]*>)?)(\t+)")
 Piece = tuple[str, int, int]  # a colour, and where the text that has it begins and ends
 
 
-class Link(NamedTuple):
-    """
-    ## Links in code
-
-    Args:
-        column: where it begins in its line, in characters.
-        end: where it ends.
-        href: where it leads.
-        is_outside: whether that is on another site.
-        is_stop: whether the Tab key stops at it.
-    """
-
-    column: int
-    end: int
-    href: str
-    is_outside: bool = False
-    is_stop: bool = True
+# Where a link begins and ends in its line, in characters, and the [tag][opening] that
+# opens it.
+Link = tuple[int, int, str]
 
 
 def highlight(
@@ -141,9 +126,7 @@ def in_text(
     before = [0, *accumulate(map(len, text.split("\n")))]
     for number, here in sorted(links.items()):
         first = before[number - 1] + number - 1
-        for column, end, href, is_outside, is_stop in here:
-            tag = opening(href, is_outside, is_stop)
-            found.append((first + column, first + end, tag))
+        found += [(first + column, first + end, tag) for column, end, tag in here]
     return [*found, (sys.maxsize, sys.maxsize, "")][::-1]
 
 
@@ -403,8 +386,18 @@ def format_colours(text: str, start: int) -> Iterator[Piece]:
 
 
 @cache
-def opening(href: str, is_outside: bool, is_stop: bool) -> str:
-    """The tag that opens a link, kept because many links lead to the same place."""
+def opening(href: str, is_outside: bool = False, is_stop: bool = True) -> str:
+    """
+    ## Links
+
+    Args:
+        href: where a link leads.
+        is_outside: whether that is on another site.
+        is_stop: whether the Tab key stops at it.
+
+    Returns:
+        The tag that opens it, kept because many links lead to the same place.
+    """
     attributes = f'href="{escape(href)}"'
     attributes += ' class="sbs-out" rel="noopener"' if is_outside else ""
     attributes += "" if is_stop else ' tabindex="-1"'

@@ -14,32 +14,18 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from sidebyside.bindings import origin_of, scopes
 from sidebyside.names import Book
 from sidebyside.read import Source, once
 
-
-class Reference(NamedTuple):
-    """
-    ## References
-
-    A name in the code, and what it stands for.
-
-    Args:
-        line: its line, counted from 1.
-        column: where it begins in that line, in characters.
-        end: where it ends.
-        name: what it stands for, by its full name: `labml_rl.game.Game.step`.
-        is_import: whether it is in an import.
-    """
-
-    line: int
-    column: int
-    end: int
-    name: str
-    is_import: bool
+# ## References
+#
+# A name in the code, and what it stands for: its line, counted from 1; where it begins
+# and ends in that line, in characters; what it stands for, by its full name, such as
+# `labml_rl.game.Game.step`; and whether it is in an import. There are so many of these
+# that they are plain tuples.
+Reference = tuple[int, int, int, str, bool]
 
 
 def references(book: Book, source: Source) -> tuple[Reference, ...]:
@@ -76,7 +62,7 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
                 parents = in_import.removesuffix(module)
                 if at := columns.behind(node, "." * level + module):
                     found += columns.dotted(node, at + level, module, parents)
-    ordered = sorted(filter(None, found), key=lambda r: (r.line, r.column, -r.end))
+    ordered = sorted(filter(None, found), key=lambda r: (r[0], r[1], -r[2]))
     return tuple(without_overlaps(ordered))
 
 
@@ -254,7 +240,7 @@ class Columns:
         end = column + len(text)
         if column < 0 or self.lines[line - 1][column:end] != text:
             return None
-        return Reference(line, column, end, name, is_import)
+        return line, column, end, name, is_import
 
     def ending(
         self, node: ast.Name | ast.Attribute, text: str, name: str
@@ -284,8 +270,9 @@ class Columns:
 
 def without_overlaps(references: Iterable[Reference]) -> Iterator[Reference]:
     """Odd code can make two references claim one place. The first gets it."""
-    line = end = 0
+    before = after = 0
     for reference in references:
-        if reference.line != line or reference.column >= end:
-            line, end = reference.line, reference.end
+        line, column, end, *_ = reference
+        if line != before or column >= after:
+            before, after = line, end
             yield reference

@@ -59,11 +59,7 @@ LONG, DEEP, WIDE = 10_000, 20, 10_000
 MERGES = re.compile("<<|!")
 
 
-class CodeLine(NamedTuple):
-    """A line of code: its number in the file, and its HTML."""
-
-    number: int
-    html: str
+CodeLine = tuple[int, str]  # its number in the file, and its HTML
 
 
 class Use(NamedTuple):
@@ -685,7 +681,7 @@ def code_lines(
                 first += 1
             while first < stop and not source.lines[stop - 2].strip():
                 stop -= 1
-            yield from map(CodeLine, range(first, stop), html[first - 1 : stop - 1])
+            yield from enumerate(html[first - 1 : stop - 1], first)
 
 
 class Anchors:

@@ -127,9 +127,9 @@ def test_each_line_of_code_is_shown_once(source):
     places, crossings = book()
     shown: dict[int, str] = {}
     for row in weave(source, places, crossing=crossings[source.module]).rows:
-        for line in row.code:
-            assert line.number not in shown, "shown twice"
-            shown[line.number] = unescape(re.sub(r"<[^>]*>", "", line.html))
+        for number, html in row.code:
+            assert number not in shown, "shown twice"
+            shown[number] = unescape(re.sub(r"<[^>]*>", "", html))
     expected = {
         number: source.lines[number - 1].rstrip("\r\n")
         for section in split(source)

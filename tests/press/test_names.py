@@ -16,7 +16,7 @@ import pytest
 from sidebyside.bindings import STEPS
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
-from sidebyside.highlight import Link, highlight
+from sidebyside.highlight import highlight, opening
 from sidebyside.inventory import (
     INVENTORIES,
     distill,
@@ -127,9 +127,9 @@ def resolve(code: str) -> list[str | None]:
     book_sources = sources(here="\n".join(lines))
     book = Book(book_sources, inventory())
     found = {
-        (r.line, r.column, r.end): r.name
-        for r in references(book, book_sources[-1])
-        if r.name.startswith("book") or r.name in inventory()
+        (*place,): name
+        for *place, name, _ in references(book, book_sources[-1])
+        if name.startswith("book") or name in inventory()
     }
     return [found.get(mark) for mark in marks]
 
@@ -644,20 +644,19 @@ def test_every_reference_stands_where_it_says():
     book = Book(PAGES, inventory())
     for source in PAGES:
         ends = (0, 0)
-        for found in references(book, source):
-            text = source.lines[found.line - 1][found.column : found.end]
-            assert text.isidentifier()
-            assert (found.line, found.column) >= ends, "in order, and apart"
-            ends = (found.line, found.end)
+        for line, column, end, *_ in references(book, source):
+            assert source.lines[line - 1][column:end].isidentifier()
+            assert (line, column) >= ends, "in order, and apart"
+            ends = (line, end)
 
 
 def test_this_book_is_full_of_links():
     by_module = {source.module: source for source in PAGES}
     book = Book(PAGES, inventory())
-    names = {r.name for r in references(book, by_module["labml_rl.game"])}
+    names = {name for *_, name, _ in references(book, by_module["labml_rl.game"])}
     assert "labml_rl.game.GameOptions.stack" in names, "through `self.options`"
     assert "labml_rl.game.Emulator.lives" in names, "through what a function returns"
-    names = {r.name for r in references(book, by_module["labml_rl.worker"])}
+    names = {name for *_, name, _ in references(book, by_module["labml_rl.worker"])}
     assert "labml_rl.game.make_game" in names
 
 
@@ -723,9 +722,8 @@ def test_the_standard_library_as_a_book():
     book = Book(found, inventory())
     count = 0
     for source in found:
-        for reference in references(book, source):
-            line = source.lines[reference.line - 1]
-            assert line[reference.column : reference.end].isidentifier()
+        for line, column, end, *_ in references(book, source):
+            assert source.lines[line - 1][column:end].isidentifier()
             count += 1
     assert count > 10_000
     found = found[:30]
@@ -779,7 +777,7 @@ def test_modules_that_import_everything_from_each_other():
     }
     found = sources(**texts)
     book = Book(found, inventory())
-    names_there = {r.name for r in references(book, found[-1])}
+    names_there = {name for *_, name, _ in references(book, found[-1])}
     assert not any(name.endswith(".nothing") for name in names_there)
     assert "book.m11.f_m11" not in names_there, "in a circle nobody can tell"
 
@@ -922,8 +920,9 @@ def check_text(source, html):
 
 def test_a_link_keeps_text_and_colour():
     text = "x = f(a.b) < '<&>'  # f\n"
-    outside = Link(6, 7, "p.html#a&b", is_outside=True)
-    links = {1: [Link(4, 5, "#f"), outside, Link(8, 9, "#b", is_stop=False)]}
+    outside = opening("p.html#a&b", is_outside=True)
+    twice = opening("#b", is_stop=False)
+    links = {1: [(4, 5, opening("#f")), (6, 7, outside), (8, 9, twice)]}
     (html,) = highlight(text, lex(text), links)
     assert '<span class="n"><a href="#f">f</a></span>' in html
     assert '<a href="p.html#a&amp;b" class="sbs-out" rel="noopener">a</a>' in html
@@ -934,7 +933,7 @@ def test_a_link_keeps_text_and_colour():
 
 def test_parts_of_a_token_can_be_links():
     text = "import a.b.c as d\n"
-    links = {1: [Link(7, 8, "a"), Link(9, 10, "b"), Link(11, 12, "c")]}
+    links = {1: [(7, 8, opening("a")), (9, 10, opening("b")), (11, 12, opening("c"))]}
     (html,) = highlight(text, lex(text), links)
     assert (
         '<span class="nn"><a href="a">a</a>.<a href="b">b</a>.<a href="c">c</a></span>'
@@ -948,7 +947,8 @@ def test_the_tab_key_stops_once_at_each_place():
     )
     crossing = cross(found, catalogue(found), inventory())["book.here"]
     stops = {
-        line: [link.is_stop for link in links] for line, links in crossing.links.items()
+        line: ["tabindex" not in tag for *_, tag in links]
+        for line, links in crossing.links.items()
     }
     assert stops == {1: [True, True], 4: [False, False], 6: [False]}
 
@@ -962,7 +962,7 @@ def test_a_name_does_not_lead_to_where_it_stands():
 def test_well_known_built_ins_are_no_links():
     found = sources(here="x: int = len(zip(str(), list()))\n")
     links = cross(found, catalogue(found), inventory())["book.here"].links
-    assert [link.href for link in links[1]] == [inventory()["zip"].url]
+    assert [tag for *_, tag in links[1]] == [opening(inventory()["zip"].url, True)]
 
 
 # ---- Addresses

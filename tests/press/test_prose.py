@@ -832,7 +832,7 @@ def test_a_cell_of_a_notebook_may_be_a_string():
     )
     source = read(text.encode(), "m.py", "m")
     rows = [
-        (row.heading, row.prose, [line.number for line in row.code])
+        (row.heading, row.prose, [number for number, _ in row.code])
         for row in weave(source, catalogue([source])).rows
     ]
     assert rows == [
@@ -873,7 +873,7 @@ def test_a_variable_with_a_docstring_is_a_section():
         ("C.a-2", "Of a."),
         ("C.a", ""),
     ]
-    assert [line.number for line in rows[1].code] == [3, 4, 5]
+    assert [number for number, _ in rows[1].code] == [3, 4, 5]
     assert catalogue([source])["m.N"].anchor == "N"
 
 

@@ -125,7 +125,7 @@ def test_where_there_is_only_an_address_no_code_is_lost():
         text = f"x = 1\n'''{docstring}'''\n\n\ndef f():\n    return 2\n"
         source = read(text.encode(), "m.py", "m")
         rows = weave(source, catalogue([source])).rows
-        shown = [source.lines[line.number - 1] for row in rows for line in row.code]
+        shown = [source.lines[number - 1] for row in rows for number, _ in row.code]
         assert shown == ["x = 1\n", "def f():\n", "    return 2\n"]
 
 
