@@ -14,7 +14,7 @@ links, in both directions.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sidebyside.highlight import Link, opening
 from sidebyside.inventory import Entry
@@ -31,8 +31,7 @@ WELL_KNOWN = {
 }
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """
     ## Where a line is shown
 

@@ -34,9 +34,9 @@ unknown: to be linked to, it needs a heading above it.
 import re
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from typing import NamedTuple
 
 import quickjs
 
@@ -76,8 +76,7 @@ COMMAND = re.compile(r"\\[A-Za-z]{2}")
 KEYWORD = re.compile("(?:Author|Date|Header|HeadURL|Id|RCSfile|Revision)(?::.*)?")
 
 
-@dataclass(frozen=True)
-class Formula:
+class Formula(NamedTuple):
     """
     ## A formula in a text
 

@@ -17,9 +17,9 @@ keeps this law can't lose a line of anybody's program.
 import ast
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from sidebyside.prose import Prose, fences, stripped, undecorated
 from sidebyside.read import Comment, Definition, Docstring, Source, once
@@ -56,8 +56,7 @@ class Kind(StrEnum):
 DEFINITIONS = (Kind.CLASS, Kind.FUNCTION)
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """
     ## Spans
 
@@ -70,8 +69,7 @@ class Span:
     stop: int
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """
     ## Sections
 

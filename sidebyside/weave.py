@@ -15,7 +15,7 @@ others can link to.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -99,8 +99,7 @@ class Crossing:
     tests: Mapping[str, RunBy] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """
     ## Rows
 
@@ -290,7 +289,7 @@ def described(source: Source) -> Described:
             meta, prose = front_matter(sections[0].prose, source)
             if source.docstring:
                 prose = open_title(prose)
-            sections = (replace(sections[0], prose=prose), *sections[1:])
+            sections = (sections[0]._replace(prose=prose), *sections[1:])
         except PressError as error:
             mistake = error
     return Described(meta, tuple([in_markdown(each) for each in sections]), mistake)
@@ -300,7 +299,7 @@ def in_markdown(section: Section) -> Section:
     """A section whose prose is Markdown, with a fence around each example."""
     prose = lower_titles(section.prose) if section.definition else section.prose
     prose = set_rst(prose, section.kind is not Kind.COMMENT)
-    return section if prose is section.prose else replace(section, prose=prose)
+    return section if prose is section.prose else section._replace(prose=prose)
 
 
 @once
@@ -360,7 +359,7 @@ def weave(
         rows.append(
             Row(
                 anchor=anchor,
-                title=plain(heading)
+                title=(heading and plain(heading))
                 or section.scope
                 or one_line(meta.get("title", "")),
                 level=level,
