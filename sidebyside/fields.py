@@ -74,6 +74,7 @@ TERM = re.compile(
     # `x : int`, and ``x (`int`, *optional*):``, as Hugging Face writes it.
     rf"(?:(?P<colon> ?: )(?P<type>\S[^\n]*)| (?P<round>(?=\(\[?`){ROUND}):)?"
 )
+SIGNS = re.compile(r":\n|\n(?::|---|===)")  # what the lists of all styles have
 SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
 TERMS = re.compile(rf"^(?P<margin> *){TERM.pattern}\n(?P=margin) +\S", re.MULTILINE)
 
@@ -139,9 +140,8 @@ def has_fields(prose: Prose) -> bool:
     text = prose.text
     if "\n " in text and TERMS.search(text):
         return True
-    signs = (":\n", "\n:", "\n---", "\n===")
-    may_be = text.startswith(":") or any(sign in text for sign in signs)
-    return may_be and any(
+    may_be = text.startswith(":") or SIGNS.search(text)
+    return bool(may_be) and any(
         line in TITLES or is_title(line) or COLON.match(line) for _, line in prose.lines
     )
 

@@ -69,6 +69,8 @@ LINK = re.compile(
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+# Without one of these there is none, as in most texts.
+SIGNS = re.compile(r"\][(\[:]|[:\[]`|`~")
 NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 # What defines a label, and what uses it. `[0]: first` has no address, and is text.
 LABEL = re.compile(
@@ -300,7 +302,7 @@ def replaced(
             uses one is an ordinary Markdown link.
     """
     text = prose.text
-    if not any(sign in text for sign in ("](", "][", "]:", ":`", "`~", "[`")):
+    if not SIGNS.search(text):
         return prose
     references = labels | dict(labels_in(text)).keys()
     is_formula = in_formulas(text)

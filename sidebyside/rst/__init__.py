@@ -57,10 +57,7 @@ from sidebyside.rst.indented import deeper, open_code
 from sidebyside.rst.roles import SESSION, set_words
 
 # Without one of these there is nothing to do.
-SIGNS = (
-    *("::", ":`", "`_", "`\\ ", "]_", ".. ", "#. ", "== ", "+--", "~~~", "^^^", "| "),
-    "\n:",
-)
+SIGNS = re.compile(r"::|:`|`_|`\\ |\]_|\.\. |#\. |== |\+--|~~~|\^\^\^|\| |\n:")
 TARGET = re.compile(r"_`?(?P<name>[^`:]+|_)`?: *(?P<address>.*)")
 
 # Words that announce a list.
@@ -81,7 +78,7 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
     """
     prose = set_myst(set_back(set_epytext(prose) if is_docstring else prose))
     text = prose.text
-    if not (text.startswith(":") or any(map(text.__contains__, SIGNS))):
+    if not (text.startswith(":") or SIGNS.search(text)):
         return open_code(open_examples(prose))
     lines = tuple(blocks(prose.lines, is_docstring))
     targets = dict(targets_in(prose.lines)) if ".. _" in text else {}

@@ -93,8 +93,10 @@ def literal(
 
 
 LONG = 100
-# Indented text after a blank line or a title.
-INSIDE = re.compile(r"[\n:]\n ")
+# Indented text after a blank line or one of these titles, or at the very beginning.
+INSIDE = re.compile(
+    rf"\n\n |^(?:{'|'.join(EXAMPLES)}):\n |\A [\s\S]*:\n ", re.MULTILINE
+)
 # Text that is indented below these is not code. Nor is text that begins with one.
 HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\])")
 # Nor is text that begins with a formula, which then stands alone.
