@@ -140,7 +140,7 @@ def linked(piece: Piece, text: str, ahead: list[tuple[int, int, str]]) -> str:
     if begin == start and stop == end:
         # Most often it is a link from one end to the other.
         ahead.pop()
-        return coloured(css, f"{tag}{KNOWN['', text[start:end]]}</a>")
+        return whole(css, tag, text[start:end])
     html = ""
     while ahead[-1][0] < end:
         begin, stop, tag = ahead.pop()
@@ -150,6 +150,12 @@ def linked(piece: Piece, text: str, ahead: list[tuple[int, int, str]]) -> str:
             ahead.append((here, stop, tag))
         start = here
     return coloured(css, html + KNOWN["", text[start:end]])
+
+
+@cache
+def whole(css: str, tag: str, word: str) -> str:
+    """A piece that is a link from one end to the other, kept like its tag."""
+    return coloured(css, f"{tag}{escape(word)}</a>")
 
 
 def with_tabs(html: str) -> str:

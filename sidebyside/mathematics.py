@@ -34,7 +34,7 @@ unknown: to be linked to, it needs a heading above it.
 import re
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -97,27 +97,33 @@ class FormulaError(ValueError):
     """A formula that KaTeX can't set, with KaTeX's own explanation."""
 
 
-def find(text: str) -> Iterator[Formula]:
+@lru_cache(maxsize=8)
+def find(text: str) -> tuple[Formula, ...]:
     r"""
     ## Finding them
 
-    Yields the formulas of a Markdown text, in order. Those in code do not count.
+    Returns the formulas of a Markdown text, in order. Those in code do not count.
     Anything between `\begin{align}` and `\end{align}` needs no dollars. Its rows get no
     numbers, since nothing refers to them.
+
+    Several stages ask for those of the same text one after another, so the last few
+    texts are remembered.
     """
     if "$" not in text and "\\begin{" not in text:
-        return
+        return ()
+    found: list[Formula] = []
     for match, words in scanned(text):
         if words:
             continue
         if match["rows"]:
             name = match["name"]
             tex = match["rows"].replace(f"{{{name}}}", f"{{{name.rstrip('*')}*}}")
-            yield Formula(*match.span("rows"), unquoted(match, tex), True)
+            found.append(Formula(*match.span("rows"), unquoted(match, tex), True))
         elif tex := match["display"] or match["inline"]:
             start, stop = match.span()
             tex = unquoted(match, tex).strip()
-            yield Formula(start, stop, tex, match["display"] is not None)
+            found.append(Formula(start, stop, tex, match["display"] is not None))
+    return tuple(found)
 
 
 def in_formulas(text: str) -> Callable[[int], bool]:

@@ -44,7 +44,7 @@ class Prose:
     @cached_property
     def text(self) -> str:
         """The prose as one text."""
-        return "\n".join(text for _, text in self.lines)
+        return "\n".join([text for _, text in self.lines])
 
     def line_at(self, offset: int) -> int:
         """

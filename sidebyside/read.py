@@ -548,8 +548,8 @@ def docstring_lines(literal: str) -> tuple[str | None, ...]:
         # Whoever writes `\hat` with one backslash ends a row of a formula with two, and
         # not with four.
         text = (SOME if LONE.search(text) else ALL).sub(r"\1", text)
-    written = text.replace("\0", "").split("\n")
-    first, *rest = (line.expandtabs().rstrip() for line in written)
+    written = text.replace("\0", "").expandtabs().split("\n")
+    first, *rest = map(str.rstrip, written)
     margin = min((len(line) - len(line.lstrip()) for line in rest if line), default=0)
     lines = (first.lstrip(), *(line[margin:] for line in rest))
     if "\0" not in text:
