@@ -256,7 +256,7 @@ def code_links(
         place, href = leads[name]
         if not href or place in (whole_page, by_line[line].place):
             continue
-        tag = opening(href, is_outside=place is None, is_stop=href not in met)
+        tag = opening(href, place is None, href not in met)
         links[line].append((column, end, tag))
         met.add(href)
     return dict(links)

@@ -138,12 +138,12 @@ def spelled(node: ast.expr) -> str:
 def has_fields(prose: Prose) -> bool:
     """Whether there is a list or the like in some prose."""
     text = prose.text
-    if "\n " in text and TERMS.search(text):
-        return True
     may_be = text.startswith(":") or SIGNS.search(text)
-    return bool(may_be) and any(
+    if may_be and any(
         line in TITLES or is_title(line) or COLON.match(line) for _, line in prose.lines
-    )
+    ):
+        return True
+    return "\n " in text and TERMS.search(text) is not None
 
 
 def set_fields(
