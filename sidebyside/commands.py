@@ -23,7 +23,6 @@ from sidebyside.check.rules import dollars
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import Entry, inventory, own_inventory
-from sidebyside.links import Place
 from sidebyside.marks import BEGINS
 from sidebyside.press import (
     Module,
@@ -285,11 +284,7 @@ def write_findings(options: argparse.Namespace) -> int:
     readable = {source.module for source in all_sources}
     places = WithUnread(
         catalogue(all_sources),
-        {
-            module.name: Place(module.page, "")
-            for module in (*wanted.values(), *others)
-            if module.name not in readable
-        },
+        [m for m in (*wanted.values(), *others) if m.name not in readable],
         readable,
     )
     findings = [*map(unreadable, unread)]

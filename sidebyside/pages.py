@@ -13,7 +13,6 @@ makes the others again, but only those that have changed.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,9 +127,8 @@ class Pages:
         sources, unread = self.load_all(self.find(options, config))
         places: Mapping[str, Place] = catalogue(sources)
         if unread:
-            pages = {n: Place(module.page, "") for n, (module, _) in unread.items()}
-            readable = {source.module for source in sources} - unread.keys()
-            places = WithUnread(places, pages, readable)
+            readable = {source.module for source in sources}
+            places = WithUnread(places, [m for m, _ in unread.values()], readable)
         self.places, linked = places, WithOutside(places, outside)
         for module, mistake in unread.values():
             self.mistake(module.page, mistake, templates)
@@ -341,11 +339,9 @@ class Pages:
         if not self.serving:
             raise PluginError(str(error)) from error
         log.warning(str(error))
-        places = [each for each in self.places.values() if each.page == page]
-        anchors = {each.anchor for each in places} - {""}
-        targets = "".join(
-            f'<i id="{escape(anchor)}"></i>' for anchor in sorted(anchors)
-        )
+        places = (each for each in self.places.values() if each.page == page)
+        anchors = dict.fromkeys(each.anchor for each in places if each.anchor)
+        targets = "".join(f'<i id="{anchor}"></i>' for anchor in anchors)
         text = render_error(error, templates)
         if page in self.made:
             front = self.made[page].text.partition("\n---\n")[0]

@@ -137,8 +137,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add templates, styles and Markdown extensions, and watch the modules."""
         check(self.config, config)
-        if str(THEME) not in config.theme.dirs:
-            config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(THEME))
+        config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(THEME))
         styles = [f"assets/sidebyside/{style}" for style in STYLES]
         config.extra_css = [*styles, *(c for c in config.extra_css if c not in styles)]
         if SCRIPT not in config.extra_javascript:
@@ -254,7 +253,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 made = self.pages.made.get(path)
                 if each.title is None and made and made.untitled:
                     each.title = lookalike(made.untitled.rpartition(".")[2])
-                if each.is_index and config.nav is None and is_made_up:
+                if config.nav is None and is_made_up:
                     section.title = lookalike(folder)
         check_reference(self.config, config, files, self.pages.modules.values())
 

@@ -376,18 +376,18 @@ class WithUnread(Mapping[str, Place]):
 
     Args:
         places: what can be linked to.
-        unread: the pages of the modules that can't be read, by their names.
-        readable: the names of all others.
+        unread: the modules that can't be read now.
+        readable: the names of those that can be, or could be read before.
     """
 
     def __init__(
         self,
         places: Mapping[str, Place],
-        unread: Mapping[str, Place],
+        unread: Iterable[Module],
         readable: Collection[str],
     ) -> None:
         self.places = places
-        self.unread = unread
+        self.unread = {module.name: Place(module.page, "") for module in unread}
         self.readable = readable
 
     def __getitem__(self, name: str) -> Place:

@@ -119,15 +119,14 @@ def check(
 
 def silenced(source: Source) -> dict[int, tuple[str, ...]]:
     """For each line, what a comment in it, or after its docstring, silences."""
-    said = {
+    found = {
         number: tuple(re.findall(r"\bSBS\d*", comment[1].upper()))
         for number, line in enumerate(source.lines, start=1)
         if (comment := NOQA.search(line))
     }
-    found = dict(said)
     for docstring in habits.docstrings(source):
         for number in range(docstring.first, docstring.last):
-            found[number] = found.get(number, ()) + said.get(docstring.last, ())
+            found[number] = found.get(number, ()) + found.get(docstring.last, ())
     return found
 
 

@@ -103,7 +103,7 @@ def arguments(source: Source) -> Iterator[Finding]:
         # A list of some keywords alone need not name all arguments.
         wholes = (each for each in documented if each[0].title == "Arguments")
         for listing, _, line in islice(wholes, 1):
-            for name in sorted(names - {name for _, name, _ in documented}):
+            for name in names - {name for _, name, _ in documented}:
                 yield found(
                     source,
                     line,
@@ -164,10 +164,9 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
     hidden = {a.arg for a in (*positional, *named) if a.arg.startswith("_")}
     # The first parameter of a method is the object that it is called on, whatever its
     # name. A function that is made a method later may list it, but need not.
-    if is_method and "staticmethod" not in map(ast.unparse, node.decorator_list):
-        hidden |= {a.arg for a in positional[:1]}
-        del positional[:1]
-    elif positional and positional[0].arg in ("self", "cls"):
+    decorators = map(ast.unparse, node.decorator_list)
+    has_object = is_method and "staticmethod" not in decorators
+    if positional and (has_object or positional[0].arg in ("self", "cls")):
         hidden.add(positional[0].arg)
     names = {a.arg for a in (*positional, *named)} - hidden
     extra = {a.arg for a in (arguments.vararg, arguments.kwarg) if a}

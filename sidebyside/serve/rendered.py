@@ -242,8 +242,7 @@ def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) 
     page._title_from_render = rendered.title
     page.present_anchor_ids = rendered.anchors
     if rendered.links is not None:
-        targets: dict[File, dict[str, str]] = {}
-        for uri, links in rendered.links.items():
-            if file := files.get_file_from_path(uri):
-                targets[file] = links
-        page.links_to_anchors = targets
+        # A page with a link to a file that is gone is rendered again.
+        page.links_to_anchors = {
+            files.src_uris[uri]: links for uri, links in rendered.links.items()
+        }

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zlib
 from base64 import b64decode
 from pathlib import Path
 
@@ -44,6 +45,12 @@ DOT = b64decode(
 def environment() -> dict[str, str]:
     """As it is now: where tests are recorded, a variable says which one this is."""
     return {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+
+
+def listed(*lines: str) -> bytes:
+    """An `objects.inv`."""
+    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
+    return head + zlib.compress("".join(f"{line}\n" for line in lines).encode())
 
 
 def build(

@@ -50,7 +50,11 @@ DOC = '"""# Title"""\n'
         (DOC + "# See [x][y].\n#\n# [y]: data:text/html,x\nx = 1\n", [(4, "SBS203")]),
         (DOC + "# See `[x](javascript:y)` and [x](y.md).\nx = 1\n", []),
         # Symbols
-        ('"""\n---\nsymbols:\n  φ: "x"\n---\n\n$x$\n"""\n\n\ndef _f(ϕ): pass\n', []),
+        (
+            '"""\n---\nsymbols:\n  φ: "x"\n  ϑ: "y"\n---\n\n$x y$\n"""\n\n\n'
+            "def _f(ϕ, θ): pass\n",
+            [],
+        ),
         (
             '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\n$x_t y$\n"""\n'
             "class _C:\n    x = 1\n",
@@ -74,7 +78,7 @@ DOC = '"""# Title"""\n'
             [(5, "SBS204")],
         ),
         (
-            '"""\n---\ntitle: T\nsymbols: {x: q}\n---\n\n$x$\n"""\nx: int = 1\n',
+            '"""\n---\ntitle: T\nsymbols: {x: q}\n---\n\nx: $x$\n"""\nx: int = 1\n',
             [(4, "SBS204")],
         ),
         # Dollars
@@ -115,6 +119,13 @@ DOC = '"""# Title"""\n'
         (DOC + "# For example:\n#\n#     x = f(1)\nz = 1\n", []),
         (DOC + "z = 1  # x = f(1)\n", []),
         (DOC + "# noqa: F401\nz = 1\n", []),
+        (DOC + "# for each in all_of_them:\n#     pass\nz = 1\n", [(2, "SBS301")]),
+        # An address may be given once for all the module.
+        (
+            '"""# T\n\n[there]: https://example.org/\n"""\n\n\ndef f():\n'
+            '    """It is [there][], or [so][there]."""\n',
+            [],
+        ),
         # Backslashes
         ('"""# T\n\n$\\\\frac12$ but $\\theta$"""\n', [(3, "SBS302")]),
         ('r"""# T\n\n$\\theta$"""\n', []),
@@ -174,7 +185,8 @@ DOC = '"""# Title"""\n'
         ),
         (
             DOC + "class P:\n    '''Text.'''\n    @x.setter\n"
-            "    def x(self, v):\n        pass\n",
+            "    def x(self, v):\n        pass\n"
+            "    @x.deleter\n    def x(self):\n        pass\n",
             [],
         ),
         (
@@ -420,7 +432,15 @@ PICTURES = [
 def pictures(tmp_path):
     folder = tmp_path / "docs" / "img"
     folder.mkdir(parents=True)
-    for name in ("a.png", "b c.png", "a_(1).png", "a.mp4", "a.webp", "b.mp4"):
+    for name in (
+        "a.png",
+        "b c.png",
+        "a_(1).png",
+        "d[1].png",
+        "a.mp4",
+        "a.webp",
+        "b.mp4",
+    ):
         (folder / name).write_bytes(b"")
     return tmp_path / "docs"
 
@@ -439,6 +459,7 @@ def test_pictures_that_do_not_exist(pictures, text, missing):
     [
         ("book/m.py", "img/a.png", "Did you mean `../img/a.png`?"),
         ("book/m.py", "b%20c.png", "Did you mean `<../img/b c.png>`?"),
+        ("book/m.py", "d%5B1%5D.png", "Did you mean `../img/d[1].png`?"),
         ("book/in/__init__.py", "../img/a.png", "Did you mean `../../img/a.png`?"),
         (
             "book/in/__init__.py",
@@ -468,6 +489,8 @@ def test_a_picture_has_a_line_and_a_remedy(pictures, path, address, remedy):
         ("[A](https://x.org/gone.py) `[B](gone.py)` [C](gone.txt)", None, None),
         ("[A](n.py)", "n.py", "Did you mean `m.py`?"),
         ("[A](results.md 'Title')", "results.md", "Did you mean `../results.md`?"),
+        ("[A](results.py)", "results.py", "Did you mean `../results.md`?"),
+        ("[A](a/quite/long/way/m.md)", "a/quite/long/way/m.md", "you mean `m.md`?"),
         (
             "[A][to]\n\n[to]: quite/another/place.py",
             "quite/another/place.py",
@@ -615,6 +638,7 @@ def test_findings_are_sorted_and_fail(book, capsys):
     [
         (["--select", "SBS4"], {"SBS401"}),
         (["--select", "sbs101,SBS301"], {"SBS101", "SBS301"}),
+        (["--select", "SBS101, "], {"SBS101"}),
         (["--select", "SBS101", "--select", "SBS301"], {"SBS101", "SBS301"}),
         (["--ignore", "SBS1", "--ignore", "SBS4"], {"SBS301"}),
         (["--select", "SBS3", "--ignore", "SBS301"], set()),
@@ -674,13 +698,13 @@ def test_a_comment_silences_rules(book, capsys):
 
 
             def g(a, b):
-                '''
-                G.
+                '''For [Nothing][].
 
                 Args:
                     a: one.
                     c: none.
-                '''  # noqa: D1, sbs403
+                    d: none.  # noqa: SBS402
+                '''  # noqa: D1, sbs403, SBS202
                 return a
 
 
@@ -693,7 +717,7 @@ def test_a_comment_silences_rules(book, capsys):
     said = capsys.readouterr().out.splitlines()
     assert [line.split(" (")[0] for line in said] == [
         "book/quiet.py:1:1: SBS401 a module without prose",
-        "book/quiet.py:12:9: SBS402 `Args:` of `g` has `c`, which is no parameter",
+        "book/quiet.py:11:9: SBS402 `Args:` of `g` has `c`, which is no parameter",
         "book/quiet.py:17:1: SBS401 the function `h` without prose",
     ]
 
@@ -749,7 +773,7 @@ def test_what_python_has_to_say_about_comments_is_of_no_interest():
     [
         r"Its size is $[x]_+ = \max(0, x)$, and $f[x]_\theta$.",
         r"All of $\hat{x}[t][n]$, $[x][y]$ and $\{a\}[b][]$.",
-        "As $[a](z.py)$ and $![q](r.png)$.",
+        "As $[a](z.py)$ and $![q](r.png)$ and $[a](x:y)$.",
         "[^1]: Note: this one.",
         "[^2]: setup.py does it.",
         "It says arr[0](std::move(x)).",
@@ -775,6 +799,7 @@ MADE = """class A{head}:
     ("head", "body"),
     [
         ("(metaclass=M)", "    x = 1\n"),
+        ("(Base, TypedDict)", "    a: int\n"),
         ("", "    if X:\n        def __init__(self, a, b): pass\n"),
         (
             "",
@@ -786,11 +811,10 @@ MADE = """class A{head}:
 def test_what_a_class_is_made_with_may_be_out_of_sight(head, body):
     text = MADE.format(head=head, body=body)
     assert "SBS402" not in dict(codes(text)).values()
-    assert (
-        "SBS402"
-        not in dict(codes("@strange\n" + MADE.format(head="", body=""))).values()
-    )
+    empty = MADE.format(head="", body="")
     plain = MADE.format(head="", body="    def __init__(self, a): pass\n")
+    for text in (empty, plain):
+        assert "SBS402" not in dict(codes(f"@strange\n{text}")).values()
     assert "SBS402" in dict(codes(plain)).values()
 
 

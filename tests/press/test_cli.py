@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from sidebyside import __main__, cli, commands
 from sidebyside.cli import main
 from sidebyside.press import ASSETS, excluding, named_from, python_files
-from tests.press.sites import DOT
+from tests.press.sites import DOT, listed
 
 ROOT = Path(__file__).parents[2]
 MODULE = '''r"""
@@ -277,16 +276,17 @@ def test_a_page_can_be_piped(book, capsys):
 @pytest.fixture
 def clay(book):
     """The options for documentation that knows `clay.f`."""
-    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
-    listed = zlib.compress(b"clay.f py:function 1 api.html#$ -\n")
-    Path("clay.inv").write_bytes(head + listed)
+    Path("clay.inv").write_bytes(
+        listed("clay.f py:function 1 api.html#$ -", "json.dumps py:function 1 j.html -")
+    )
     return "--inventory", "https://clay.example/", "clay.inv"
 
 
 def test_names_lead_to_documentation_of_ones_choice(book, clay):
-    (book / "thing.py").write_text("import clay\n\nclay.f()\n")
+    (book / "thing.py").write_text("import clay\nimport json\n\nclay.f(json.dumps)\n")
     html = page(*clay)
     assert 'href="https://clay.example/api.html#clay.f"' in html
+    assert 'href="https://clay.example/j.html"' in html, "it may be a translation"
 
 
 def test_names_that_the_site_knows_are_no_findings(book, clay, capsys):
@@ -345,8 +345,11 @@ def test_strictly_no_dollars_are_left(book, capsys):
     assert main(["page", "book/thing.py"]) == 0
 
 
-def test_the_page_of_a_package_has_its_name(book):
+def test_the_page_of_a_package_has_its_name(book, monkeypatch):
     assert main(["page", "book/__init__.py"]) == 0
+    assert "<title>The book</title>" in Path("book.html").read_text()
+    monkeypatch.chdir(book)
+    assert main(["page", "__init__.py"]) == 0
     assert "<title>The book</title>" in Path("book.html").read_text()
 
 
@@ -662,21 +665,33 @@ def test_what_is_left_out_may_be_named_from_here(book, capsys):
         main(["check", *words])
         said = capsys.readouterr()
         assert "bad.py" not in said.out + said.err
-    assert main(["markdown", *words, "--exclude", "none/", "-o", "out"]) == 0
+    words += ["--exclude", "none/"]
+    assert main(["markdown", *words, "-o", "out"]) == 0
     assert "--exclude: nothing matches none/\n" in capsys.readouterr().err
+    assert main(["check", *words, "--select", "SBS2"]) == 0
+    assert "--exclude: nothing matches none/\n" in capsys.readouterr().err
+    # A link to what is left out leads nowhere, also if only one file is looked at.
+    for path in ("lib/book", "lib/book/thing.py"):
+        words = [path, "--exclude", "other.py", "--exclude", "bad.py"]
+        assert main(["check", *words, "--select", "SBS202"]) == 1
 
 
 def test_pages_that_were_left_are_named(book, capsys):
-    (book / "old.py").write_text('"""# Old"""\n')
+    old = [book / f"{name}.py" for name in ("a", "b", "c", "d", "e")]
+    for file in old:
+        file.write_text('"""# Old"""\n')
     assert main(["markdown", "book", "-o", "out"]) == 0
     Path("out/book/hand.md").write_text("# By hand\n")
-    (book / "old.py").unlink()
+    for file in old:
+        file.unlink()
     (book / "thing.py").write_text("x = (\n")
     capsys.readouterr()
     assert main(["markdown", "book", "-o", "out"]) == 1
     said = capsys.readouterr().err.splitlines()
-    assert said[-1] == f"{Path('out/book/old.md')}: is the page of no module; delete it"
-    assert len([line for line in said if "no module" in line]) == 1
+    assert [line for line in said if "no module" in line] == [
+        f"{Path('out/book', file.stem)}.md: is the page of no module; delete it"
+        for file in old
+    ]
 
 
 def test_what_a_site_has_is_left_out(book, capsys):

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import zlib
 from html import unescape
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from sidebyside.mathematics import typeset
 from sidebyside.pictures import IMAGE, make_room
 from sidebyside.press import ASSETS, asset_bytes, packages_meant
 from sidebyside.search import words_of
-from tests.press.sites import CONFIG, DOT, MODULES, REFERENCE, build
+from sidebyside.serve import KEPT
+from tests.press.sites import CONFIG, DOT, MODULES, REFERENCE, build, listed
 
 
 @pytest.fixture
@@ -49,6 +49,7 @@ def test_a_site_is_built(site):
     assert '<a href="game.html">the game</a>' in home
     assert "-Letters" not in home, "it has no formula"
     assert (site / "site" / ".nojekyll").is_file(), "GitHub leaves out __init__.py"
+    assert not (site / "site" / KEPT).exists(), "that is for servers"
     # What the reader view of browsers (Mozilla's Readability) takes for text.
     blocks = re.findall(r'<div class="(sbs-(?:prose|code)[^"]*)"', html)
     assert len(blocks) > 3
@@ -80,16 +81,19 @@ def test_the_navigation_names_modules_as_their_package_does(site):
     (site / "book" / "deep").mkdir()
     for name in ("__init__", "one", "two_words"):
         (site / "book" / "deep" / f"{name}.py").write_text("x = 1\n")
+    # A package need not have an `__init__.py`.
+    (site / "book" / "wide").mkdir()
+    (site / "book" / "wide" / "three.py").write_text("x = 1\n")
     configured(site, ("nav: [index.md, book/index.md, book/game.md]\n", ""))
     names = ["Home", "book", "The book", "The game", "deep", "deep", "one", "two_words"]
-    assert navigation(site) == names
+    assert navigation(site) == [*names, "wide", "three"]
     page = (site / "site" / "book" / "deep" / "one.html").read_text()
     assert "<title>book.deep.one - Small</title>" in page
     # Names that an author gives stay, and so do those of modules far from each other.
-    code = "{Code: [book/index.md, book/deep/index.md]}"
-    deep = "{Deep: [{1: book/deep/one.md}, book/deep/two_words.md]}"
+    code = "{Code: [book/game.md, book/deep/two_words.md]}"
+    deep = "{Deep: [book/deep/index.md, {1: book/deep/one.md}]}"
     configured(site, ("plugins:", f"nav: [index.md, {code}, {deep}]\nplugins:"))
-    names = ["Code", "The book", "book.deep", "Deep", "1", "two_words"]
+    names = ["Code", "The game", "book.deep.two_words", "Deep", "deep", "1"]
     assert navigation(site) == ["Home", *names]
 
 
@@ -490,6 +494,20 @@ def test_a_picture_that_is_left_out_does_not_exist(site):
     assert "index.md:3: the picture `dot.png` does not exist" in done.stderr
 
 
+def test_a_picture_is_where_a_plugin_has_put_it(site):
+    (site / "docs" / "dot.png").write_bytes(DOT)
+    (site / "docs" / "index.md").write_text(
+        "# Home\n\n<img src='a/dot.png'> <img src='dot.png'>\n"
+    )
+    hooked(
+        site,
+        "def on_files(files, **_):\n"
+        "    files.get_file_from_path('dot.png').dest_uri = 'a/dot.png'\n",
+    )
+    (warning,) = re.findall("WARNING.*", build(site).stderr)
+    assert "the picture `dot.png` does not exist" in warning
+
+
 def drawn(attributes):
     return f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}></svg>'.encode()
 
@@ -598,6 +616,13 @@ def test_a_film_is_a_player(site):
     said = refused(site)
     assert "book/game.md: the still of a film, `../films/f.webp`, does not ex" in said
     assert "index.md: the still of a film, `films/f.webp`, does not exist." in said
+    # Where each page is a folder, addresses in HTML begin there.
+    (site / "docs" / "dot.png").write_bytes(DOT)
+    (site / "docs" / "more.md").write_text('# More\n\n<img src="dot.png">\n')
+    (site / "docs" / "films" / "f.webp").write_bytes(b"")
+    configured(site, ("urls: false", "urls: true"))
+    (warning,) = re.findall("WARNING.*", build(site).stderr)
+    assert "more.md:3: the picture `dot.png` does not exist" in warning
 
 
 def test_pictures_with_titles_become_a_series(site):
@@ -655,12 +680,16 @@ def test_a_site_can_replace_a_template(site):
     folder = site / "overrides" / "sidebyside"
     folder.mkdir(parents=True)
     (folder / "page.md").write_text("# {{ page.title }}\n\nMy own template.\n")
+    (folder.parent / "partials").mkdir()
+    (folder.parent / "partials" / "actions.html").write_text("My own buttons.")
     config = CONFIG.replace("font: false", "font: false, custom_dir: overrides")
     (site / "mkdocs.yml").write_text(config.replace("#Game", ""))
     (site / "docs" / "index.md").write_text("# Home\n")
     (site / "book" / "__init__.py").write_text("")
     assert build(site).returncode == 0
-    assert "My own template." in (site / "site" / "book" / "game.html").read_text()
+    html = (site / "site" / "book" / "game.html").read_text()
+    assert "My own template." in html
+    assert "My own buttons." in html
 
 
 @pytest.mark.parametrize("folder", ["docs", "overrides"])
@@ -792,6 +821,9 @@ def test_a_readme_is_the_page_of_its_folder(site):
         "`book/__init__.py` and `docs/book/README.md` would be the same page"
         in refused(site)
     )
+    with (site / "mkdocs.yml").open("a") as config:
+        config.write("exclude_docs: README.md\n")
+    assert build(site).returncode == 0
 
 
 def test_no_two_modules_have_one_page(site):
@@ -906,17 +938,12 @@ def test_a_reference_that_is_not_there_is_one_mistake(site, reference, message):
     assert message in refused(site)
 
 
-def listed(*lines: str) -> bytes:
-    """An `objects.inv`."""
-    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
-    return head + zlib.compress("".join(f"{line}\n" for line in lines).encode())
-
-
 def test_inventories_of_ones_own(site):
     (site / "docs" / "index.md").write_text("# Home\n")
     (site / "book" / "game.py").write_text(
         '"""[Pot][] and [glazed][clay.pots.glaze]"""\n\n'
-        "from clay.pots import Pot, glaze\n\n\nPot().burn()\nglaze()\n"
+        "import json\n\n"
+        "from clay.pots import Pot, glaze\n\n\nPot().burn()\nglaze()\njson.dumps(1)\n"
     )
     (site / "clay.inv").write_bytes(
         listed(
@@ -924,6 +951,8 @@ def test_inventories_of_ones_own(site):
             "clay.pots.Pot py:class 1 api/pots.html#$ -",
             "clay.pots.Pot.burn py:method 1 api/pots.html#$ -",
             "clay.pots.glaze py:function 1 api/glaze.html#how glaze a pot",
+            # It may be a translation.
+            "json.dumps py:function 1 api/json.html#$ -",
         )
     )
     own = "[book]\n      inventories:\n        https://clay.example/en: clay.inv"
@@ -931,7 +960,11 @@ def test_inventories_of_ones_own(site):
     done = build(site)
     assert done.returncode == 0, done.stderr
     html = (site / "site" / "book" / "game.html").read_text()
-    for address in ("pots.html#clay.pots.Pot.burn", "glaze.html#how"):
+    for address in (
+        "pots.html#clay.pots.Pot.burn",
+        "glaze.html#how",
+        "json.html#json.dumps",
+    ):
         assert f'href="https://clay.example/en/api/{address}"' in html
     prose = html.partition('<div class="sbs-code')[0]
     for address in ("pots.html#clay.pots.Pot", "glaze.html#how"):

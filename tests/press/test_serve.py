@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import pytest
 from griffe import ModulesCollection
-from jinja2 import Template
+from jinja2 import Environment, Template
 from material.extensions import emoji
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
@@ -28,18 +28,19 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import meta, write_file
 from mkdocs.utils.meta import get_data
+from mkdocs_autorefs._internal import plugin as autorefs
 from watchdog.events import FileSystemEventHandler
 from watchdog.observers.api import BaseObserver
 
-from sidebyside import serve
+from sidebyside import cli, serve
 from sidebyside.crossings import Asked, are_same
 from sidebyside.links import Place, page_at
-from sidebyside.plugin import LONG_GONE
-from sidebyside.press import WithUnread
+from sidebyside.plugin import BUILD_LOG, LONG_GONE
+from sidebyside.press import Module, WithUnread
 from sidebyside.read import PYTHON
 from sidebyside.render import THEME
-from sidebyside.serve import KEPT, LOOK_EVERY, Patient, look_often
-from tests.press.sites import CONFIG, DOT, MODULES
+from sidebyside.serve import KEPT, LOOK_EVERY, WAIT_FOR_MORE, Patient, look_often
+from tests.press.sites import CONFIG, DOT, MODULES, listed
 from tests.press.sites import REFERENCE as REFERENCE_OF_MODULES
 
 MORE = (
@@ -133,6 +134,28 @@ def test_links_in_code_follow_what_they_lead_to(project):
 
 
 @pytest.mark.filterwarnings("default")
+def test_what_a_copy_needs_and_what_a_module_is_called_is_never_old(project):
+    """Other modules change the one, and a folder that becomes a package the other."""
+    texts = {
+        "docs/index.md": "# Home\n",
+        "in/book/town.py": "from book import house\n",
+        "in/book/house.py": "from book import game\n",
+    }
+    write_all({f"in/book/{name}": text for name, text in MODULES.items()} | texts)
+    config = CONFIG.replace("[book]", "[in/book]").partition("nav:")[0]
+    Path("mkdocs.yml").write_text(config)
+    for change in (
+        lambda: None,
+        lambda: Path("in/book/house.py").write_text("x = 1\n"),
+        lambda: Path("in/__init__.py").write_text(""),
+    ):
+        change()
+        check_same(built("served", "serve"), built("fresh", "build"))
+        shutil.rmtree("fresh")
+    assert "in.book.town" in Path("served/in/book/town.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
 def test_what_a_template_shows_is_never_old(project):
     Path("over").mkdir()
     template = Path("over/main.html")
@@ -160,7 +183,10 @@ def test_what_a_template_shows_is_never_old(project):
 def test_references_of_other_plugins_stay(project):
     """Autorefs forgets in each build where the anchors are that it once saw."""
     Path("docs/one.md").write_text("# The reference\n\n::: book.game\n")
-    Path("docs/two.md").write_text("See [a house][].\n")
+    Path("docs/two.md").write_text("See [a house][] and [a shed][].\n")
+    Path("docs/zoo.md").write_text("# Zoo\n\n## A shed\n\nFor wombats.\n")
+    # After a warning of autorefs, nothing that it has made is kept.
+    Path("book/game.py").write_text(MODULES["game.py"].replace("[Game.step][]", "it"))
     home = Path("docs/index.md")
     home.write_text("# Home\n\n## A house\n\nOf wood.\n")
     Path("mkdocs.yml").write_text(
@@ -172,6 +198,8 @@ def test_references_of_other_plugins_stay(project):
         lambda: None,
         lambda: Path("book/__init__.py").write_text("# Prose.\n"),
         lambda: home.write_text(home.read_text() + "\nWith a roof.\n"),
+        # The title of a link is that of the section.
+        lambda: home.write_text(home.read_text().replace("house", "hut {#a-house}")),
     ):
         change()
         built("served", "serve")
@@ -181,6 +209,7 @@ def test_references_of_other_plugins_stay(project):
         check_same(Path("served"), fresh)
     page = Path("served/two.html").read_text()
     assert 'href="index.html#a-house"' in page
+    assert 'href="zoo.html#a-shed"' in page
 
 
 @pytest.mark.filterwarnings("default")
@@ -262,7 +291,18 @@ def test_a_server_starts_before_a_package_has_a_page_of_the_reference(project):
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_reference_that_leads_nowhere_is_said_in_each_build(project, caplog):
+def test_a_reference_that_leads_nowhere_is_said_in_each_build(
+    project, caplog, monkeypatch
+):
+    """One that leads somewhere is looked up once."""
+    found: list[str] = []
+    fix_refs = vars(autorefs)["fix_refs"]
+
+    def fixing(html, *args, **options):
+        found.extend(re.findall("<autoref ", html))
+        return fix_refs(html, *args, **options)
+
+    monkeypatch.setattr(autorefs, "fix_refs", fixing)
     home = Path("docs/index.md")
     home.write_text("# Home\n\n## A house\n\nNot [a shed][], but [a house][].\n")
     Path("mkdocs.yml").write_text(
@@ -281,6 +321,23 @@ def test_a_reference_that_leads_nowhere_is_said_in_each_build(project, caplog):
     for _ in range(2):
         check_same(built("served", "serve"), built("fresh", "build"))
     assert 'href="#a-house"' in Path("served/index.html").read_text()
+    found.clear()
+    built("served", "serve")
+    assert found == []
+    built("fresh", "build")
+    assert found
+
+    # After a build that fails halfway, no page is older than its file.
+    def fail(*args, **options):
+        raise RuntimeError("a plugin's mistake")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(autorefs, "fix_refs", fail)
+        write_all({"docs/one.md": "# One\n", "docs/two.md": "In [a house][].\n"})
+        with pytest.raises(RuntimeError):
+            built("served", "serve")
+    Path("docs/one.md").write_text("# One\n\nAlso in [a house][].\n")
+    check_same(built("served", "serve"), built("fresh", "build"))
 
 
 @pytest.mark.filterwarnings("default")
@@ -339,8 +396,16 @@ def rendered(monkeypatch):
 
 
 @pytest.mark.filterwarnings("default")
-def test_only_what_changed_is_rendered_again(project, rendered):
+def test_only_what_changed_is_rendered_again(project, rendered, monkeypatch):
     """A line of a module that looks like a file to show there is none."""
+    compiled: set[str | None] = set()
+    compile_template = Environment.compile
+
+    def compiling(env, source, name=None, *args):
+        compiled.add(name)
+        return compile_template(env, source, name, *args)
+
+    monkeypatch.setattr(Environment, "compile", compiling)
     Path("docs/one.md").write_text('# One\n\n-8<- "part.txt"\n')
     Path("part.txt").write_text("Some part.\n")
     Path("book/notes.py").write_text('"""\n# Notes\n\n-8<- "part.txt"\n"""\n')
@@ -352,9 +417,13 @@ def test_only_what_changed_is_rendered_again(project, rendered):
     Path("book/game.py").write_text(MODULES["game.py"] + "\n\n# More.\nx = 1\n")
     check_same(built("served", "serve"), built("fresh", "build"))
     rendered.clear()
+    assert {"main.html", "sidebyside/page.md"} < compiled
+    compiled.clear()
     Path("book/game.py").write_text(MODULES["game.py"])
     built("served", "serve")
     assert sorted(rendered) == ["book/game.md", "one.md"]
+    # Search compiles a few of its own.
+    assert not {"main.html", "sidebyside/page.md"} & compiled
 
 
 @pytest.fixture
@@ -512,13 +581,33 @@ def test_a_page_leads_to_the_reference_that_is_named_now(project):
         assert ("two.html#book.game.Game" in page) == ("two.md" in config.read_text())
 
 
-def test_python_is_left_as_it_was(project):
-    before = gc.get_threshold()
+@pytest.mark.parametrize("command", ["build", "serve"])
+def test_python_is_left_as_it_was(project, command):
+    before = gc.get_threshold(), [*BUILD_LOG.filters]
     config = load_config("mkdocs.yml")
-    config.plugins.on_startup(command="build", dirty=False)
-    assert gc.get_threshold() != before
+    config.plugins.on_startup(command=command, dirty=False)
+    assert gc.get_threshold() != before[0]
     config.plugins.on_shutdown()
-    assert gc.get_threshold() == before
+    assert (gc.get_threshold(), BUILD_LOG.filters) == before
+
+
+def test_what_pages_are_made_of_is_watched(project):
+    """And what is named because of another site engine is there once."""
+    write_all({"clay.inv": "", "record.json": ""})
+    more = "inventories: {https://clay.example/: clay.inv}\n      tests: record.json"
+    named = re.findall("```yaml\n(.*?)```", cli.__doc__, re.DOTALL)
+    text = CONFIG.replace("[book]", f"[book]\n      {more}")
+    Path("mkdocs.yml").write_text(text + "".join(named))
+    config = load_config("mkdocs.yml")
+    config = config.plugins.on_config(config)
+    watched = {Path(path).name for path in config.watch}
+    assert watched == {"book", "clay.inv", "record.json"}
+    # And of the theme, only what a site needs is looked at.
+    templates = config.theme.get_env().list_templates()
+    assert "main.html" in templates
+    assert not [name for name in templates if name.startswith(".icons")]
+    for each in (config.extra_css, config.extra_javascript, config.markdown_extensions):
+        assert len({*map(str, each)}) == len(each)
 
 
 AT_THE_END = """
@@ -629,6 +718,7 @@ def test_what_the_first_build_has_left_is_not_looked_through(project):
     try:
         served = config.plugins.on_serve(server, config=config, builder=lambda: None)
         assert served is server
+        assert server.build_delay == WAIT_FOR_MORE
         assert gc.get_freeze_count() > frozen
     finally:
         gc.unfreeze()
@@ -660,7 +750,7 @@ def test_what_notes_questions_is_as_large_as_what_answers():
     assert are_same(asked.answers, {})
     assert asked["a"] == places["a"]
     assert not are_same(asked.answers, {})
-    unread = WithUnread(places, {"c": Place("c.md", "")}, {"a", "b"})
+    unread = WithUnread(places, [Module(Path("c.py"), "c.py", "c")], {"a", "b"})
     assert len(unread) == len([*unread]) == 2
     assert unread["c.d"] == Place("c.md", "")
     with pytest.raises(KeyError):
@@ -701,6 +791,19 @@ def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, ca
     game.write_text(MORE.replace("run", "walk"))
     built("served", "serve")
     assert "which is defined nowhere" in Path("served/book/user.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_page_shows_its_first_mistake_in_each_build(project):
+    """Also one that was never made without."""
+    Path("mkdocs.yml").write_text(CONFIG.partition("nav:")[0])
+    Path("docs/index.md").write_text("# Home\n")
+    Path("book/game.py").write_text('"""[a][Gaem], [b][Gmae]"""\n')
+    for _ in range(2):
+        built("served", "serve")
+        page = Path("served/book/game.html").read_text()
+        assert "<code>Gaem</code>, which is defined nowhere" in page
+        assert "<code>Gmae</code>" not in page
 
 
 @pytest.mark.filterwarnings("default")
@@ -761,29 +864,64 @@ def test_options_of_extensions_are_never_old(project):
 
 @pytest.mark.filterwarnings("default")
 def test_addresses_are_those_of_the_options(project):
-    Path("book/user.py").write_text("from book.game import Game\n\nGame()\n")
-    for folders, address in (("false", "game.html#Game"), ("true", "../game/#Game")):
+    Path("docs/dot.png").write_bytes(DOT)
+    Path("docs/more.md").write_text("# More\n\n![A dot](dot.png)\n")
+    Path("clay.inv").write_bytes(listed("clay.f py:function 1 api.html#$ -"))
+    code = "import clay\nfrom book.game import Game\n\nGame(clay.f())\n"
+    Path("book/user.py").write_text(code)
+    for folders, host, address in (
+        ("false", "one", "game.html#Game"),
+        ("true", "one", "../game/#Game"),
+        ("true", "two", "../game/#Game"),
+    ):
+        own = f"[book]\n      inventories: {{https://{host}.example: clay.inv}}"
         Path("mkdocs.yml").write_text(
-            CONFIG.replace("use_directory_urls: false", "")
-            + f"use_directory_urls: {folders}\n"
+            CONFIG.replace("urls: false", f"urls: {folders}").replace("[book]", own)
         )
         shutil.rmtree("fresh", ignore_errors=True)
         check_same(built("served", "serve"), built("fresh", "build"))
         name = "user/index.html" if folders == "true" else "user.html"
-        assert f'href="{address}"' in Path("served/book", name).read_text()
+        page = Path("served/book", name).read_text()
+        assert f'href="{address}"' in page
+        assert f'href="https://{host}.example/api.html#clay.f"' in page
 
 
-AFTER_SEARCH = """
+HOOKS = """
 from pathlib import Path
 def on_page_context(context, page, **_):
-    page.content += f"<p>{Path('said.txt').read_text()} {len(page.content)}</p>"
+    words = Path("said.txt").read_text()
+    {}
+def on_env(env, **_):
+    words = Path("said.txt").read_text()
+    {}
+"""
+WITH_WORDS = """
+{% extends "base.html" %}
+{% block footer %}{{ words }}
+{{ page.meta.words if page }}{{ page.next_page.title if page }}{% endblock %}
 """
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_hook_finds_pages_whole_and_what_it_adds_is_never_old(project):
+@pytest.mark.parametrize(
+    ("to_page", "to_all"),
+    [
+        ('page.content += f"<p>{words} {len(page.content)}</p>"', ""),
+        ('if not page.is_homepage: page.meta["words"] = words', ""),
+        ("for each in page.toc.items[0].children: each.title = words", ""),
+        ('page.next_page = type("Page", (), {"title": words, "url": ""})', ""),
+        ('context["words"] = words', ""),
+        ("", 'env.globals["words"] = words'),
+    ],
+)
+def test_a_hook_finds_pages_whole_and_what_it_adds_is_never_old(
+    project, to_page, to_all
+):
     """Also those that search has been shown nothing of, since it knows them."""
-    Path("hook.py").write_text(AFTER_SEARCH)
+    write_all({"hook.py": HOOKS.format(to_page, to_all), "over/main.html": WITH_WORDS})
+    Path("mkdocs.yml").write_text(
+        CONFIG.replace("name: material", "name: material, custom_dir: over")
+    )
     with open("mkdocs.yml", "a") as file:
         file.write("hooks: [hook.py]\n")
     for words in ("One phrase", "One phrase", "Another"):
@@ -877,7 +1015,7 @@ def test_files_that_only_extensions_read_are_never_old(project):
         ("icons/mine/a.svg", 'id="a"', 'id="b"'),
         ("mkdocs.yml", "base_path: [all]", "base_path: [all/all.txt]"),
         ("all/all.txt", "Another", "One"),
-        ("mkdocs.yml", "base_path: [all/all.txt]", "base_path: [all]"),
+        ("mkdocs.yml", "base_path: [all/all.txt]", "base_path: all"),
         # With this no page is kept any more.
         ("all/all.txt", "A second", '--8<-- "more.txt"'),
         ("all/more.txt", "One", "Another"),
@@ -893,7 +1031,11 @@ def test_files_that_only_extensions_read_are_never_old(project):
 def test_what_other_options_make_of_a_page_is_never_old(project):
     """How MkDocs checks links, and the plugins autorefs and mkdocstrings."""
     home, config = Path("docs/index.md"), Path("mkdocs.yml")
-    home.write_text("# Home\n\n## A house\n\n[It](/book/game.md), [too][a-house].\n")
+    home.write_text(
+        "# Home\n\n## A house\n\n[It](/book/game.md), [too][a-house], and "
+        '<autoref identifier="book.game.Game" backlink-type="referenced-by" '
+        'backlink-anchor="a-house">this</autoref>.\n'
+    )
     # After a warning of autorefs, nothing that it has made is kept.
     Path("book/game.py").write_text(MODULES["game.py"].replace("[Game.step][]", "it"))
     Path("docs/one.md").write_text("# The reference\n\n::: book.game\n")
@@ -909,6 +1051,7 @@ def test_what_other_options_make_of_a_page_is_never_old(project):
         ("- autorefs: {link_titles: false}", "- autorefs"),
         ("font: false", "font: false, features: [navigation.instant.preview]"),
         ("- mkdocstrings", f"- {source}"),
+        ("show_source: false", "show_source: false, backlinks: flat"),
     ):
         built("served", "serve")
         config.write_text(config.read_text().replace(old, new))
@@ -916,18 +1059,20 @@ def test_what_other_options_make_of_a_page_is_never_old(project):
         fresh = built("fresh", "build")
         Path("served/objects.inv").write_bytes(Path("fresh/objects.inv").read_bytes())
         check_same(Path("served"), fresh)
+    assert 'class="doc doc-backlinks"' in Path("served/one.html").read_text()
 
 
 @pytest.mark.filterwarnings("default")
 def test_what_is_wrong_is_said_until_it_is_right(project, caplog):
     """Of links by MkDocs, and of dollars: at both a strict build fails."""
     home, game = Path("docs/index.md"), Path("book/game.py")
-    home.write_text("# Home\n\n[Nothing](nothing.md)\n")
+    home.write_text("# Home\n\n[Nothing](nothing.md), [gone](book/game.md#gone)\n")
     game.write_text(f'{MODULES["game.py"]}\n\ndef f():\n    """Costs $$ and $5."""\n')
     for _ in range(3):
         caplog.clear()
         built("served", "serve")
         assert "contains a link 'nothing.md'" in caplog.text
+        assert "does not contain an anchor '#gone'" in caplog.text
         assert "book/game.py:23:14: SBS205" in caplog.text
     home.write_text("# Home\n")
     game.write_text(MODULES["game.py"])
@@ -969,7 +1114,8 @@ def test_a_template_that_another_includes_is_never_old(project):
 
 
 @pytest.mark.filterwarnings("default")
-def test_another_file_of_the_same_age_and_length_is_another(project):
+def test_another_file_of_the_same_age_is_another(project):
+    """Also of the same length; and one that was changed where it is: clocks jump."""
     picture, other = Path("docs/dot.png"), Path("other.png")
     picture.write_bytes(DOT + b"1")
     built("served", "serve")
@@ -978,3 +1124,11 @@ def test_another_file_of_the_same_age_and_length_is_another(project):
     other.replace(picture)
     built("served", "serve")
     assert Path("served/dot.png").read_bytes() == DOT + b"2"
+    before = picture.stat()
+    picture.write_bytes(DOT + b"34")
+    os.utime(picture, ns=(before.st_atime_ns, before.st_mtime_ns))
+    built("served", "serve")
+    assert Path("served/dot.png").read_bytes() == DOT + b"34"
+    # The name of an icon is that of its file.
+    icon = serve.stamp("docs/dot.png")
+    assert icon != serve.stamp(str(picture.rename("docs/another.png")))

@@ -248,24 +248,30 @@ def test_what_was_recorded_of_others_is_kept():
 
 
 def test_of_a_package_of_which_a_part_is_recorded_the_rest_is_kept(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     seen = CoverageData("seen")
     seen.set_context("t.py::test_it")
-    for part in ("fire", "ash"):
+    # The tests may have run in a folder with two names, such as `/tmp` on a Mac.
+    Path("link").symlink_to(tmp_path)
+    for part in ("fire", "fireproof"):
         Path(f"kiln/{part}").mkdir(parents=True)
         Path(f"kiln/{part}/__init__.py").write_text("def f():\n    return 1\n")
-        seen.add_lines({str(tmp_path / f"kiln/{part}/__init__.py"): [2]})
+        seen.add_lines({str(tmp_path / f"link/kiln/{part}/__init__.py"): [2]})
     Path("kiln/__init__.py").write_text("")
     seen.write()
 
     command = ["tests", "--coverage", "seen", "-o", "tests.json"]
     assert main([*command, "kiln"]) == 0
     whole = Path("tests.json").read_text()
-    assert '"kiln.ash"' in whole
-    assert main([*command, "kiln/fire"]) == 0
+    assert '"kiln.fireproof"' in whole
+    more = json.loads(whole)
+    more["modules"]["kiln.fire.gone"] = more["modules"]["kiln.fire"]
+    Path("tests.json").write_text(json.dumps(more))
+    assert main([*command, "kiln/fire", "--exclude", "none"]) == 0
     assert Path("tests.json").read_text() == whole
+    assert capsys.readouterr().err == "--exclude: nothing matches none\n"
 
 
 def test_names_are_text_and_no_html():
@@ -381,6 +387,9 @@ def test_from_a_run_of_the_tests_to_a_page(project, monkeypatch, capsys):
     assert main(["markdown", "kiln", "-o", "out", "--tests", "tests.json"]) == 0
     assert "Cooling: it cools" in (project / "out" / "kiln" / "index.md").read_text()
     file.write_text(KILN)
+
+    Path("tests.json").write_text("[]")
+    assert "tests.json: is no record of tests" in build(project).stderr
 
 
 @pytest.mark.parametrize(
