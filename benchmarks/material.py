@@ -186,9 +186,10 @@ def write_config(site: Site, without: tuple[str, ...]) -> None:
         config: dict[str, Any] = yaml_load(file)
     for key in ("plugins", "markdown_extensions"):
         config[key] = [entry for entry in config[key] if name_of(entry) not in without]
-    left_out = ["Benchmarks", "questions.md", "results.md"]
+    with_records = ["questions.md", "results.md"]
+    left_out = ["Benchmarks", *with_records]
     shutil.rmtree(site.folder / "docs" / "benchmarks", ignore_errors=True)
-    for name in ("questions.md", "results.md"):
+    for name in with_records:
         (site.folder / "docs" / name).unlink(missing_ok=True)
     if "mkdocstrings" in without:
         for entry in config["plugins"]:

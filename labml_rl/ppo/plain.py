@@ -84,7 +84,13 @@ def play(
         Observations, shape `(T + 1, N, …)`, actions, shape `(T, N)`, how likely these
         were, as logarithms, shape `(T, N)`, the rewards, values and ends, and the
         scores of the games that are over.
+
+    Raises:
+        ValueError: if the next episode would take a step of its own to begin, as it
+            does in Gymnasium by default. That step would be taken for experience.
     """
+    if games.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
+        raise ValueError("the games must be made with autoreset_mode=SAME_STEP")
     num_envs, scores = games.num_envs, []
     observations = first.new_zeros((steps + 1, *first.shape))
     actions = torch.zeros(steps, num_envs, dtype=torch.int64)
@@ -170,14 +176,7 @@ def learn(
     Yields:
         After each update: how many steps were played, and the mean score of the last
         hundred games.
-
-    Raises:
-        ValueError: if the next episode would take a step of its own to begin, as it
-            does in Gymnasium by default. That step would be taken for experience.
     """
-    if games.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
-        raise ValueError("the games must be made with autoreset_mode=SAME_STEP")
-
     # `eps` is [larger than usual][labml_rl.ppo.experiment.Experiment.make_optimizer].
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-5)
     recent: deque[float] = deque(maxlen=100)

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from torch import nn
 
 from labml_rl.a2c import value_loss
@@ -95,13 +95,7 @@ def learn(
     Yields:
         After each update: how many steps were played, and the mean score of the last
         hundred games.
-
-    Raises:
-        ValueError: if the next episode would take a step of its own to begin, as it
-            does in Gymnasium by default. That step would be taken for experience.
     """
-    if games.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
-        raise ValueError("the games must be made with autoreset_mode=SAME_STEP")
     optimizer = torch.optim.RAdam(network.parameters(), lr=learning_rate)
     epsilon = Linear(epsilon_start, epsilon_end, epsilon_steps)
     recent: deque[float] = deque(maxlen=100)
