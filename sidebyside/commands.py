@@ -250,7 +250,7 @@ def write_findings(options: argparse.Namespace) -> int:
             package = package_of(path)
             name = module_name(whole, package or whole.parent)
             inside[whole] = Module(path, str(path), name)
-            docs[str(path)] = documents_of(package)
+            docs[str(path)] = documents_of(package or whole.parent)
             if package:
                 around = [*modules_in(package, here, options.exclude, used)]
             else:

@@ -621,6 +621,15 @@ def test_pictures_are_looked_for_beside_the_package(book, capsys):
     assert main(["check", "book", "--docs", "book/__init__.py"]) == 2
 
 
+@pytest.mark.parametrize("path", ["tools", "tools/run.py"])
+def test_pictures_of_a_script_are_looked_for_beside_its_folder(book, capsys, path):
+    (book.parent / "docs").mkdir()
+    (book.parent / "tools").mkdir()
+    Path("tools/run.py").write_text('"""# Run ![A](a.png)"""\n')
+    assert main(["check", path]) == 1
+    assert "run.py:1:15: SBS206 " in capsys.readouterr().out
+
+
 def test_findings_are_sorted_and_fail(book, capsys):
     (book / "broken.py").write_text("x = (\n")
     (book / "alone.py").write_text("# x = 1\ny = 2\n")
