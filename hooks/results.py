@@ -17,6 +17,10 @@ digits as it takes to tell scores of this game apart, and `run.time` is in hours
 minutes. The format `command` is for what is typed: code that breaks only between its
 words.
 
+In a row of a table, `{{ score of ppo.pong.seed-1 }}` becomes the cells that say what
+its agent scores and what it took, and `{{ milestones of ppo.pong.seed-1 }}` those that
+say how it was getting on after 1, 2, 4 million frames and so on.
+
 A record of a run has the fingerprints of the modules that made it, as `sources`. To
 these is added, as `code`, how many of them have changed since, other than in their
 prose. Its command is shown so that it can be repeated, so the folder that its runs were
@@ -40,10 +44,23 @@ from labml_rl.fingerprint import fingerprint
 
 ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
-TABLE = re.compile(r"\{\{ table of (?P<keys>[\w./-]+) \}\}")
+OF_A_RUN = re.compile(
+    r"\{\{ (?P<what>table|score|milestones) of (?P<keys>[\w./-]+) \}\}"
+)
 ROWS, ROWS_OF_THE_BEST = (
     Path(__file__).with_name(n) for n in ("run.md", "run-best.md")
 )
+CELLS = (
+    "{{ run.mean | score }} ± {{ run.standard_error | score }} | "
+    "{{ run.human_normalised | ,.0% }} | {{ run.frames | , }} | {{ run.hours | .2f }}"
+)
+# Nobody has said what a human scores.
+CELLS_OF_A_SMALL_RUN = (
+    "{{ run.mean | score }} ± {{ run.standard_error | score }} | "
+    "{{ run.frames | , }} | {{ run.minutes | .1f }}"
+)
+MILESTONES = ("1", "2", "4", "6", "8", "10", "20", "40")  # millions of frames
+LARGE = 100  # a score that is shown without decimals
 FIRST = re.compile(r"<tr>(\s*)<td(.*?)</td>", re.DOTALL)
 FEW_POINTS = 2
 SHORT = 0.1  # hours
@@ -186,7 +203,7 @@ def made_of(path: Path, changed: int, size: int) -> str:
 
 def fill_in(markdown: str, record: Any) -> str:
     """
-    Replace each `{{ … }}` with its value, or with its table.
+    Replace each `{{ … }}` with its value, or with the table or the cells of a run.
 
     Args:
         markdown: a page.
@@ -195,7 +212,9 @@ def fill_in(markdown: str, record: Any) -> str:
     Raises:
         ValueError: if a value is missing, or can't be shown in the format asked for.
     """
-    markdown = TABLE.sub(lambda match: table_of(match["keys"], record), markdown)
+    markdown = OF_A_RUN.sub(
+        lambda match: OF[match["what"]](match["keys"], record), markdown
+    )
 
     def value(match: re.Match[str]) -> str:
         asked = VALUE.fullmatch(match[1])
@@ -223,17 +242,60 @@ def table_of(keys: str, record: Any) -> str:
         ValueError: if there is no such run.
     """
     rows = ROWS.read_text(encoding="utf-8")
-    run = find(record, keys)
-    run = run if isinstance(run, dict) else {}
+    run = run_of(record, keys)
     if "best" in run:
         rows += ROWS_OF_THE_BEST.read_text(encoding="utf-8")
-    few = all(abs(run.get(key, 0.0)) < FEW_POINTS for key in ("lowest", "highest"))
-    for name, wanted in (("score", ",.1f"), ("points", ",.0f")):
-        rows = rows.replace(f"| {name} }}}}", f"| {'.2g' if few else wanted} }}}}")
     short = run.get("hours", 1.0) < SHORT
     time = "{{ run.minutes | .1f }} minutes" if short else "{{ run.hours | .2f }} hours"
     rows = rows.replace("{{ run.time }}", time)
-    return rows.replace("{{ run.", f"{{{{ {keys}.") + "\n</details>"
+    return of_the_run(rows, keys, run) + "\n</details>"
+
+
+def score_of(keys: str, record: Any) -> str:
+    """
+    What a run has come to, as cells, before their values are filled in.
+
+    Raises:
+        ValueError: if there is no such run.
+    """
+    run = run_of(record, keys)
+    cells = CELLS if "human_normalised" in run else CELLS_OF_A_SMALL_RUN
+    return of_the_run(cells, keys, run)
+
+
+def milestones_of(keys: str, record: Any) -> str:
+    """
+    How a run was getting on, as cells. Those of milestones that it has not reached are
+    empty.
+
+    Raises:
+        ValueError: if there is no such run.
+    """
+    reached = find(record, f"{keys}.on_the_way")
+    cells = (
+        shown(score, ".1f" if abs(score) < LARGE else ",.0f")
+        if (score := reached.get(each)) is not None
+        else ""
+        for each in MILESTONES
+    )
+    return " | ".join(cells)
+
+
+OF = {"table": table_of, "score": score_of, "milestones": milestones_of}
+
+
+def run_of(record: Any, keys: str) -> dict[str, Any]:
+    """The run under these keys, or nothing if what is there is no run."""
+    run = find(record, keys)
+    return run if isinstance(run, dict) else {}
+
+
+def of_the_run(rows: str, keys: str, run: Mapping[str, Any]) -> str:
+    """Rows in which `run` is the run under these keys, with the digits it needs."""
+    few = all(abs(run.get(key, 0.0)) < FEW_POINTS for key in ("lowest", "highest"))
+    for name, wanted in (("score", ",.1f"), ("points", ",.0f")):
+        rows = rows.replace(f"| {name} }}}}", f"| {'.2g' if few else wanted} }}}}")
+    return rows.replace("{{ run.", f"{{{{ {keys}.")
 
 
 def shown(found: str | int | float, wanted: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from mkdocs.config import load_config
 from mkdocs.utils.meta import get_data
 
-from benchmarks import material
+from benchmarks import evidence, material
 from hooks import results
 from hooks.results import VALUE, fill_in, shown
 from labml_rl.__main__ import WAITING
@@ -275,7 +275,31 @@ def test_each_kept_run_is_on_the_page_of_results(runs):
             for seed in seeds:
                 keys = f"{algorithm}.{game}.{seed}"
                 assert f"\n{{{{ table of {keys} }}}}\n" in page
-                assert re.search(rf"\| {{{{ {keys}\.mean \| ,\.[124]f }}}} ±", page)
+                in_five = rf"{keys}\.mean \| ,\.1f }}}} ±"
+                assert re.search(rf"\| {{{{ (score of {keys} }}}} \||{in_five})", page)
+
+
+def test_a_run_has_cells_that_say_what_it_has_come_to(runs):
+    run = runs["ppo"]["pong"]["seed-1"]
+    assert fill_in("{{ score of ppo.pong.seed-1 }}", runs).split(" | ") == [
+        f"{run['mean']:.1f} ± {run['standard_error']:.1f}",
+        f"{run['human_normalised']:.0%}",
+        f"{run['frames']:,}",
+        f"{run['hours']:.2f}",
+    ]
+    small = runs["small-rnd"]["deepseav0"]["seed-14"]
+    assert fill_in("{{ score of small-rnd.deepseav0.seed-14 }}", runs).split(" | ") == [
+        "−0.0005 ± 0",
+        f"{small['frames']:,}",
+        f"{small['minutes']:.1f}",
+    ]
+
+
+def test_a_run_has_cells_that_say_how_far_it_had_got():
+    record = {"run": {"on_the_way": {"1": -20.44, "2": 99.5, "10": 1234.5}}}
+    page = fill_in("| {{ milestones of run }} |", record)
+    assert page == "| −20.4 | 99.5 |  |  |  | 1,234 |  |  |"
+    assert tuple(map(int, results.MILESTONES)) == evidence.MILESTONES
 
 
 def test_small_scores_have_the_digits_that_they_need(runs):
@@ -287,14 +311,15 @@ def test_small_scores_have_the_digits_that_they_need(runs):
         assert shown_as in fill_in(f"{{{{ table of {keys} }}}}", runs)
 
 
+@pytest.mark.parametrize("what", ["table", "score", "milestones"])
 @pytest.mark.parametrize(
     ("keys", "complaint"),
     [
-        ("ppo.tetris.seed-1", "there is no `ppo.tetris.seed-1`: `tetris` is missing."),
-        ("ppo.pong", "there is no `ppo.pong.command`: `command` is missing."),
-        ("ppo.pong.seed-1.frames", "there is no `ppo.pong.seed-1.frames.command`"),
+        ("ppo.tetris.seed-1", r"`ppo\.tetris\.seed-1(\.\w+)?`: `tetris` is missing\."),
+        ("ppo.pong", r"`ppo\.pong\.\w+`: `\w+` is missing\."),
+        ("ppo.pong.seed-1.frames", r"`ppo\.pong\.seed-1\.frames\.\w+`: "),
     ],
 )
-def test_there_is_no_table_of_a_run_that_is_not_there(runs, keys, complaint):
-    with pytest.raises(ValueError, match=re.escape(complaint)):
-        fill_in(f"{{{{ table of {keys} }}}}", runs)
+def test_nothing_is_said_of_a_run_that_is_not_there(runs, what, keys, complaint):
+    with pytest.raises(ValueError, match=f"there is no {complaint}"):
+        fill_in(f"{{{{ {what} of {keys} }}}}", runs)
