@@ -33,6 +33,15 @@ labml-rl train fast-dqn --game Pong \
     --distributional
 ```
 
+The authors also have an $\varepsilon$ that ends at 0.01, and Adam with a learning rate
+of 0.00025 and an epsilon of 0.01/32. Everything else is as in [Nature](settings.py):
+
+```sh
+labml-rl train dqn --game Pong \
+    --distributional --optimizer-name adam \
+    --adam-epsilon 3.1e-4 --epsilon-end 0.01
+```
+
 ## Why should it help?
 
 Nobody knows for certain. The agent looks at nothing but the mean, so the rest of the

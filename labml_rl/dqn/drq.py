@@ -134,6 +134,7 @@ class Settings(settings.Settings):
       advantages at 0. The gradient of the two streams is [made smaller](dueling.py)
       before it goes into the body.
     - Their pictures move by up to four pixels one way, and by up to three the other.
+      What gets brighter is not rounded, and may be above 255.
 
     The memory has room for nearly all steps of the run, in 0.7 GB. (The end of each
     life [takes a place, too](../replay/rings.py). Theirs keeps all steps.) Pictures are

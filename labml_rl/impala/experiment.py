@@ -119,9 +119,10 @@ class Settings(a2c.Settings):
         players: has to be on. The actors have the network in any case.
         halves: has to be off. The actors have games of their own.
         graphs: has to be off. The actors play on the processor.
-        rms_epsilon: what keeps RMSProp from dividing by zero. It seems large, too. But
-            in a sum over 640 steps squares are 640² times as large as in a mean, so for
-            games it does what 0.00000002 would do [in A2C][labml_rl.a2c.RMSProp].
+        rms_epsilon: what keeps RMSProp from dividing by zero. It is large: gradients
+            that were cut to a length of 40 have, over 1.7 million weights, squares of
+            0.001 on average. So for most weights the root is nearly the same, as [in
+            A2C with a large epsilon][labml_rl.a2c.RMSProp], and steps are short.
         ratio_clip: a larger ratio counts as this one.
         trace_clip: the same, where it says how far back an error is felt.
         lag: by how many updates the actors [are behind][labml_rl.impala.actors.Actors].
@@ -278,9 +279,10 @@ class Experiment(a2c.Experiment):
         )
 
         # The authors add up the losses of all steps, where A2C takes their mean.
-        # RMSProp divides by how large gradients are, so in the end that matters little.
-        # But its mean of squares begins with 1, however small they are. So with the
-        # mean of the losses, the first thousand updates would do much less.
+        # RMSProp divides by how large gradients are, so that might seem to matter
+        # little. But its mean of squares begins with 1, and [its
+        # epsilon][labml_rl.impala.experiment.Settings] stays, however small they are.
+        # So with the mean of the losses, steps would be a hundred times shorter.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()
         parameters = self.network.parameters()

@@ -123,8 +123,10 @@ class Settings(RolloutSettings):
     ## Settings
 
     Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari,
-    except for the length, and for how [the weights begin][labml_rl.pqn.PQNetwork]:
-    orthogonal here, and drawn from a normal distribution there. Theirs plays 40 million
+    except for three things: the length, how [the weights
+    begin][labml_rl.pqn.PQNetwork], which is orthogonal here, and drawn from a normal
+    distribution there, and what the norms add to a variance before they divide by its
+    root: 0.00001, as PyTorch does, where Flax adds 0.000001. Theirs plays 40 million
     frames, and lets epsilon go down over a tenth of them. Here it is a tenth of 10
     million. For a run like theirs, give
     `--total-frames 40_000_000 --epsilon-steps 1_000_000`.

@@ -116,6 +116,13 @@ In the last row, probability times weight is the same for all.
     labml-rl train dqn --game Breakout \
         --prioritised --learning-rate 6.25e-5
     ```
+
+    [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) divides RMSProp's $\epsilon$
+    by 16 as well. Then a weight whose gradients are tiny, so that [$\epsilon$ decides
+    how far it moves](../dqn/rmsprop.py), moves as far as before. Here that is
+    `--rms-epsilon 6.1e-7`. And it weights the error first and then cuts it off at
+    $\pm 1$. The [loss][labml_rl.dqn.td_loss] of this book, like that of Baselines, cuts
+    it off first.
 """
 
 from typing import Any
@@ -154,7 +161,9 @@ class PrioritisedMemory(ReplayMemory):
         num_envs: how many games.
         capacity: how many steps to keep, of all games together.
         exponent: $\alpha$, at least 0.
-        importance: $\beta$, from 0 to 1. It may be changed at any time.
+        importance: $\beta$, from 0 to 1. It stays what it is: let it go up to 1 in your
+            loop, `memory.importance = ...`, as [the
+            experiment][labml_rl.dqn.experiment.Experiment.learn] does.
         options: see [ReplayMemory][].
 
     Raises:

@@ -1,8 +1,10 @@
 """Distributions of returns, noise in the weights, and both of them in DQN."""
 
+import csv
 import itertools
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -12,7 +14,7 @@ import torch
 from torch import nn
 
 from labml_rl import runs
-from labml_rl.dqn import following_values, taken
+from labml_rl.dqn import distribution, following_values, rainbow, taken
 from labml_rl.dqn.distribution import (
     DistributionNetwork,
     distribution_loss,
@@ -28,8 +30,11 @@ from labml_rl.dqn.rainbow import FastSettings
 from labml_rl.dqn.rainbow import Settings as PaperSettings
 from labml_rl.dqn.settings import Settings
 from labml_rl.networks import QNetwork
+from labml_rl.replay import prioritised
 from labml_rl.watch.agent import Agent, Protocol, Saved
+from tests.book.test_examples import numbers, table
 
+ROOT = Path(__file__).parents[2]
 TINY = Settings(
     game="CartPole-v1",
     workers=0,
@@ -491,6 +496,26 @@ def test_rainbow_has_all_six(settings):
     assert (settings.n, settings.priority_exponent) == (3, 0.5)
     assert (settings.atoms, settings.lowest_return) == (51, -10)
     assert settings.highest_return == 10
+
+
+def test_the_recorded_run_of_rainbow_is_as_the_page_says():
+    found = numbers(table(str(rainbow.__doc__), "million")["this run"][:3])
+    run = ROOT / "results" / "runs" / "fast-rainbow" / "pong" / "seed-1"
+    with (run / "progress.csv").open() as file:
+        rows = [
+            (float(row["frames"]), float(row["return_mean"] or "nan"))
+            for row in csv.DictReader(file)
+        ]
+    for million, score in zip((3e6, 4e6, 5e6), found, strict=True):
+        _, nearest = min((abs(frames - million), mean) for frames, mean in rows)
+        assert nearest == pytest.approx(score, abs=0.06)
+
+
+def test_the_epsilons_of_the_pages_are_those_of_the_papers():
+    assert "--adam-epsilon 3.1e-4" in str(distribution.__doc__)
+    assert pytest.approx(3.1e-4, rel=0.01) == 0.01 / 32
+    assert "--rms-epsilon 6.1e-7" in str(prioritised.__doc__)
+    assert Settings().rms_epsilon / 16 == pytest.approx(6.1e-7, rel=0.01)
 
 
 @pytest.mark.parametrize("changes", [{"noisy": False}, {"noise": 0.0}])

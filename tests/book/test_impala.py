@@ -1,5 +1,6 @@
 """IMPALA: V-trace, actors that play meanwhile, and the loop."""
 
+import csv
 import time
 from contextlib import closing
 from copy import deepcopy
@@ -40,6 +41,7 @@ from tests.book.test_players import Tame
 from tests.book.test_returns import FRACTIONS, rollouts, same
 from tests.book.test_worker import Fragile
 
+RUNS = Path(__file__).parents[2] / "results" / "runs"
 TINY = replace(SmallSettings(), num_envs=4, steps=8, total_frames=4_000)
 EXACT = SpeedSettings(precision="float32")
 CART: Any = gymnasium.make("CartPole-v1").observation_space
@@ -577,6 +579,24 @@ def test_the_settings_are_the_authors():
     assert (found.max_gradient_norm, found.discount) == (40.0, 0.99)
     assert (found.value_coefficient, found.entropy_coefficient) == (0.5, 0.01)
     assert (found.ratio_clip, found.trace_clip, found.lag) == (1.0, 1.0, 1)
+
+
+def test_the_epsilon_is_as_large_as_the_page_says():
+    """Nearly all gradients are cut, and then their squares are a tenth of it."""
+    found = Settings()
+    with (RUNS / "impala" / "breakout" / "seed-1" / "progress.csv").open() as file:
+        norms = [float(row["gradient_norm"]) for row in csv.DictReader(file)]
+    assert np.mean(np.array(norms) > found.max_gradient_norm) > 0.95
+    weights = sum(each.numel() for each in ActorCritic((4, 84, 84), 4).parameters())
+    assert round(weights, -5) == 1_700_000
+    mean = found.max_gradient_norm**2 / weights
+    assert mean == pytest.approx(0.001, rel=0.1)
+    assert mean < 0.1 * found.rms_epsilon
+    # With a mean of the losses in place of their sum, and the usual gradient.
+    usual = np.median(norms) / (found.num_envs * found.steps)
+    ours = found.max_gradient_norm / np.sqrt(mean + found.rms_epsilon)
+    theirs = usual / np.sqrt(usual**2 / weights + found.rms_epsilon)
+    assert ours / theirs == pytest.approx(100, rel=0.5)
 
 
 # --- learning ---

@@ -4,6 +4,7 @@ import math
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,12 @@ from torch.distributions import Categorical
 
 from labml_rl import a2c, small
 from labml_rl.a2c import experiment as a2c_experiment
+from labml_rl.dqn import experiment as dqn_experiment
 from labml_rl.dqn import taken
+from labml_rl.impala import experiment as impala_experiment
 from labml_rl.mistakes import MISTAKES
 from labml_rl.networks import log_probs_of
+from labml_rl.onpolicy import PolicyExperiment
 from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.ppo import recurrent
 from labml_rl.pqn import experiment as pqn_experiment
@@ -289,6 +293,16 @@ class Grouped(small.SmallPPO):
         network: Any = self.network
         small = {"params": network.body.parameters(), "lr": 1e-4}
         return torch.optim.Adam([small, {"params": network.policy.parameters()}], 1e-2)
+
+
+def test_whose_learning_rate_goes_down_is_as_the_questions_say():
+    page = Path(__file__).parents[2] / "docs" / "questions.md"
+    text = page.read_text(encoding="utf-8")
+    assert "Those of PPO, IMPALA and A2C go down to zero" in " ".join(text.split())
+    for falls in (ppo_experiment, impala_experiment, a2c_experiment):
+        assert issubclass(falls.Experiment, PolicyExperiment)
+    for stays in (dqn_experiment, pqn_experiment):
+        assert not issubclass(stays.Experiment, PolicyExperiment)
 
 
 def test_each_group_has_a_learning_rate_of_its_own_and_keeps_it():

@@ -87,12 +87,24 @@ PARTS: dict[str, dict[str, Any]] = {
     "noisy": {"noisy": True, "epsilon_start": 0.0, "epsilon_end": 0.0},
 }
 # For pixels, which take more time.
-PARTS_TOGETHER = {
+PARTS_TOGETHER: dict[str, dict[str, Any]] = {
     "double, dueling, n-step, prioritised": {
         "double": True,
         "dueling": True,
         "n": 3,
         "prioritised": True,
+    },
+    "all six, as in Rainbow": {
+        "double": True,
+        "dueling": True,
+        "n": 3,
+        "distributional": True,
+        "noisy": True,
+        "noise": 0.1,
+        "prioritised": True,
+        "priority_exponent": 0.5,
+        "learning_rate": 2.5e-4,
+        "max_gradient_norm": 10.0,
     },
     **PARTS,
 }

@@ -148,6 +148,7 @@ def test_the_network_is_the_authors_layer_by_layer(shape, last):
             case nn.Conv2d():
                 x = nn.functional.conv2d(x, layer.weight, layer.bias, layer.stride)
             case nn.LayerNorm():
+                assert layer.eps == 1e-5
                 dims = [1]
                 mean = x.mean(dims, keepdim=True)
                 var = x.var(dims, unbiased=False, keepdim=True)
