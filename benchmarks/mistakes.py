@@ -24,9 +24,10 @@ import torch
 
 from benchmarks.record import RECORDS, found_by, provenance, significant, write
 from labml_rl.dqn.mistakes import MISTAKES as DQN_MISTAKES
+from labml_rl.dqn.mistakes import Right as RightDQN
 from labml_rl.mistakes import MISTAKES as PPO_MISTAKES
 from labml_rl.runs.experiment import Experiment
-from labml_rl.small import SmallDQN, SmallPPO
+from labml_rl.small import SmallPPO
 
 PACKAGES = ("gymnasium", "numpy", "torch")
 POINTS = 30
@@ -72,7 +73,7 @@ PAGES = {
     # The settings were chosen with other seeds.
     "dqn": Page(
         record="mistakes-dqn.json",
-        variants={"right": SmallDQN} | DQN_MISTAKES,
+        variants={"right": RightDQN} | DQN_MISTAKES,
         frames=60_000,
         seeds=(31, 32, 33, 34, 35),
         columns=("score", "action_value", "td_error"),

@@ -185,9 +185,12 @@ class DQNSettings(dqn_settings.Settings):
     ## DQN
 
     Settings for a problem that suits DQN better than the pole. It learns once in eight
-    steps, from 128 of the last 50,000, with Adam and with the targets of double DQN.
-    The numbers were chosen from a dozen sets of settings, with other seeds than those
-    of the curve and of [the mistakes](dqn/mistakes.py).
+    steps, from 128 of the last 50,000, with Adam and with the targets of double DQN,
+    which count [three rewards][labml_rl.dqn.td_loss]. The numbers were chosen from some
+    twenty sets of settings, with other seeds than that of the curve. With a single
+    reward, a larger learning rate and a newer target network, as in [the
+    mistakes](dqn/mistakes.py), agents were good at one time and useless a few thousand
+    frames later.
 
     Two rods hang from a hook, one below the other. A motor in the joint between them
     can turn the lower one to the left or to the right, or do nothing. The free end
@@ -229,13 +232,14 @@ class DQNSettings(dqn_settings.Settings):
     warm_up_steps: int = 1_000
     learn_every_steps: int = 8
     batch_size: int = 128
-    sync_every_steps: int = 200
+    sync_every_steps: int = 1_000
     optimizer_name: dqn_settings.OptimizerName = "adam"
-    learning_rate: float = 1e-3
+    learning_rate: float = 5e-4
     max_gradient_norm: float | None = 10.0
     epsilon_end: float = 0.05
     epsilon_steps: int = 10_000
     double: bool = True
+    n: int = 3
 
 
 class SmallDQN(dqn.Experiment):

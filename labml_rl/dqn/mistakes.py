@@ -19,11 +19,10 @@ Here are fifteen mistakes that people make, like those [in PPO](../mistakes.py).
 planted in the [experiment](experiment.py), which then has five tries to swing up [the
 two rods][labml_rl.small.DQNSettings], each with its own seed. The code beside a section
 is all that its class does differently from the right program. Try one, and lay its
-curves over those of the right program (leave out the first line if you have that run
-already):
+curves over those of the right program:
 
 ```sh
-labml-rl train small-dqn
+python -m labml_rl.dqn.mistakes right
 python -m labml_rl.dqn.mistakes no-target
 tensorboard --logdir runs
 ```
@@ -63,7 +62,7 @@ If you are *debugging* a DQN that is not learning, begin here.
 """
 
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -75,7 +74,7 @@ from torch import Tensor, nn
 from labml_rl import mistakes
 from labml_rl.dqn import huber, taken
 from labml_rl.replay import Batch, ReplayMemory
-from labml_rl.small import SmallDQN
+from labml_rl.small import DQNSettings, SmallDQN
 
 Losses = tuple[Tensor, dict[str, Tensor]]
 
@@ -103,12 +102,41 @@ def report(values: Tensor, targets: Tensor, losses: Tensor) -> Losses:
     }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings(DQNSettings):
+    """
+    ## The right program
+
+    It differs in three numbers from [the one that swings up the rods
+    best][labml_rl.small.DQNSettings]. There is a single reward in each target, as in
+    the paper, so all else that the network learns is what it says itself. It learns in
+    larger steps, and aims at a newer copy of itself. Such a program takes a mistake
+    less kindly, and that is what a mistake is to be seen by.
+    """
+
+    n: int = 1
+    learning_rate: float = 1e-3
+    sync_every_steps: int = 200
+
+
+class Right(SmallDQN):
+    """
+    ### Without a mistake
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "right"
+    settings_class = Settings
+
+
 # ## Nothing is learned
 #
 # A mistake that is seen at once is a good one. But look at the score, not at the error.
 
 
-class NotNegative(SmallDQN):
+class NotNegative(Right):
     """
     ### Values that can't be negative
 
@@ -135,11 +163,11 @@ class NotNegative(SmallDQN):
         Returns:
             A network whose values are 0 or more.
         """
-        network = SmallDQN.make_network(settings, observation_space, action_space)
+        network = Right.make_network(settings, observation_space, action_space)
         return nn.Sequential(network, nn.ReLU())
 
 
-class OtherWeights(SmallDQN):
+class OtherWeights(Right):
     """
     ### The optimiser of another network
 
@@ -173,7 +201,7 @@ class OtherWeights(SmallDQN):
         return optimizer
 
 
-class BestNotTaken(SmallDQN):
+class BestNotTaken(Right):
     """
     ### The value of the best action
 
@@ -202,7 +230,7 @@ class BestNotTaken(SmallDQN):
         return super().losses(replace(batch, actions=best))
 
 
-class MoreAndMore(SmallDQN):
+class MoreAndMore(Right):
     r"""
     ### It explores more and more
 
@@ -233,7 +261,7 @@ class MoreAndMore(SmallDQN):
         return settings.epsilon_start + settings.epsilon_end - super().epsilon
 
 
-class AllPairs(SmallDQN):
+class AllPairs(Right):
     """
     ### All pairs of steps
 
@@ -262,7 +290,7 @@ class AllPairs(SmallDQN):
         return report(values, targets, huber(targets - values[:, None]))
 
 
-class OneArray(SmallDQN):
+class OneArray(Right):
     """
     ### The array that was written over
 
@@ -290,7 +318,7 @@ class OneArray(SmallDQN):
         return super().losses(replace(batch, observations=batch.next_observations))
 
 
-class NeverCopied(SmallDQN):
+class NeverCopied(Right):
     """
     ### The target network stays what it was
 
@@ -319,7 +347,7 @@ class NeverCopied(SmallDQN):
 # Here a score goes up, or begins to, and you might look for a better learning rate.
 
 
-class NoTarget(SmallDQN):
+class NoTarget(Right):
     """
     ### There is no target network
 
@@ -346,7 +374,7 @@ class NoTarget(SmallDQN):
         return self.network
 
 
-class ClippedErrors(SmallDQN):
+class ClippedErrors(Right):
     """
     ### The error that was clipped
 
@@ -376,7 +404,7 @@ class ClippedErrors(SmallDQN):
         return report(values, targets, 0.5 * errors.square())
 
 
-class ThroughTargets(SmallDQN):
+class ThroughTargets(Right):
     """
     ### A gradient through the target
 
@@ -408,7 +436,7 @@ class ThroughTargets(SmallDQN):
         return report(values, targets, huber(targets - values))
 
 
-class NotZeroed(SmallDQN):
+class NotZeroed(Right):
     """
     ### Gradients that are never zeroed
 
@@ -436,7 +464,7 @@ class NotZeroed(SmallDQN):
         return optimizer
 
 
-class Hundredfold(SmallDQN):
+class Hundredfold(Right):
     """
     ### Rewards of another size
 
@@ -468,7 +496,7 @@ class Hundredfold(SmallDQN):
 # These wait for another problem, or for a longer run.
 
 
-class Endless(SmallDQN):
+class Endless(Right):
     """
     ### Episodes without an end
 
@@ -500,7 +528,7 @@ class Endless(SmallDQN):
         return super().losses(replace(batch, discounts=always))
 
 
-class LimitsAreEnds(SmallDQN):
+class LimitsAreEnds(Right):
     """
     ### A time limit that is taken for the end
 
@@ -541,7 +569,7 @@ class LimitsAreEnds(SmallDQN):
         return memory
 
 
-class SameDice(SmallDQN):
+class SameDice(Right):
     """
     ### Dice that are made anew
 
@@ -584,7 +612,7 @@ class SameDice(SmallDQN):
 
 # ## All of them
 
-MISTAKES: dict[str, type[SmallDQN]] = {
+MISTAKES: dict[str, type[Right]] = {
     each.algorithm: each
     for each in (
         *(NotNegative, OtherWeights, BestNotTaken, MoreAndMore),
@@ -602,7 +630,8 @@ def main() -> NoReturn:
     `python -m labml_rl.dqn.mistakes no-target` takes the options of [any
     run](../runs/command.py), and goes on like one.
     """
-    mistakes.main(mistakes=MISTAKES, program="python -m labml_rl.dqn.mistakes")
+    program = "python -m labml_rl.dqn.mistakes"
+    mistakes.main(mistakes={"right": Right} | MISTAKES, program=program)
 
 
 if __name__ == "__main__":

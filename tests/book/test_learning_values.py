@@ -26,7 +26,7 @@ from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.replay.rings import Rings
 from labml_rl.runs import checkpoint, command
-from labml_rl.small import DQNSettings, SmallDQN
+from labml_rl.small import SmallDQN
 from tests.book import test_prioritised, test_replay
 from tests.book.catch import BALLS
 from tests.book.test_mistakes import some
@@ -222,7 +222,8 @@ def swung_up(kind):
     Random play comes to −500, and −70 or so is the best that there is.
     """
     scores = deque[float](maxlen=50)
-    with closing(kind(DQNSettings(seed=2, total_frames=20_000))) as experiment:
+    settings = kind.settings_class(seed=2, total_frames=20_000)
+    with closing(kind(settings)) as experiment:
         while not experiment.done:
             _, ended = experiment.advance()
             scores.extend(each["r"] for each in ended)

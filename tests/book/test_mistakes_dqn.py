@@ -3,7 +3,7 @@
 import json
 import sys
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ import torch
 from benchmarks.mistakes import PAGES
 from labml_rl.dqn import huber
 from labml_rl.dqn import mistakes as page
-from labml_rl.dqn.mistakes import MISTAKES
-from labml_rl.small import DQNSettings, SmallDQN
+from labml_rl.dqn.mistakes import MISTAKES, Right, Settings
+from labml_rl.small import DQNSettings
 from tests.book.test_mistakes import some
 
 NOTHING_LEARNED = [
@@ -22,8 +22,8 @@ NOTHING_LEARNED = [
 ]
 BADLY = ["no-target", "clipped-errors", "through-targets", "not-zeroed", "hundredfold"]
 UNNOTICED = ["endless", "limits-are-ends", "same-dice"]
-KINDS = {"right": SmallDQN} | MISTAKES
-SETTINGS = DQNSettings(num_envs=2, capacity=200, warm_up_steps=40, batch_size=16)
+KINDS = {"right": Right} | MISTAKES
+SETTINGS = Settings(num_envs=2, capacity=200, warm_up_steps=40, batch_size=16)
 SETTINGS = replace(SETTINGS, learn_every_steps=2, sync_every_steps=8, turns=1)
 
 
@@ -60,7 +60,7 @@ def loss_of(name, batch):
         network = experiment.network
         seen["loss"].backward()
         gradient = torch.cat([each.grad.flatten() for each in network.parameters()])
-    assert set(seen) == set(SmallDQN.measured)
+    assert set(seen) == set(Right.measured)
     assert not errors.requires_grad
     return seen["loss"].item(), gradient
 
@@ -68,6 +68,17 @@ def loss_of(name, batch):
 def test_all_mistakes_are_looked_at():
     assert sorted(MISTAKES) == sorted(NOTHING_LEARNED + BADLY + UNNOTICED)
     assert [len(each) for each in (NOTHING_LEARNED, BADLY, UNNOTICED)] == [7, 5, 3]
+
+
+def test_the_right_program_differs_in_three_numbers_from_the_best_one():
+    here, best = asdict(Settings()), asdict(DQNSettings())
+    differ = {name: (here[name], best[name]) for name in here | best}
+    assert {name: both for name, both in differ.items() if len(set(both)) > 1} == {
+        "n": (1, 3),
+        "learning_rate": (1e-3, 5e-4),
+        "sync_every_steps": (200, 1_000),
+    }
+    assert PAGES["dqn"].variants["right"] is Right
 
 
 def test_what_a_batch_is_taken_for(batch):
@@ -353,7 +364,7 @@ def test_hardly_a_gradient_is_cut_and_every_sum():
     shares = {}
     for name in ("right", "not-zeroed"):
         kind = KINDS[name]
-        with closing(kind(DQNSettings(seed=31, total_frames=6_000))) as experiment:
+        with closing(kind(Settings(seed=31, total_frames=6_000))) as experiment:
             lengths = []
             while not experiment.done:
                 experiment.advance()
