@@ -142,7 +142,7 @@ BESIDE = {
 }
 BESIDE_IN = {
     "mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"},
-    "breakout": {"pqn": "ppo"},
+    "breakout": {"pqn": "ppo", "fast-dqn": "pqn"},
 }
 
 # Runs that are drawn beside another one of the same algorithm, and what the pages call
