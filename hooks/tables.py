@@ -17,8 +17,10 @@ ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(
     r"<(?P<kind>t[dh])(?P<how>[^>]*)>(?P<words>.*?)</(?P=kind)>", re.DOTALL
 )
-# It may have an error or a range after it.
-NUMBER = re.compile(r"[−+]?\d[\d,.]*%?(?:(?:&nbsp;±| ?\().*)?|–?")
+# It may have an error or a range after it, or be one of several, each of another seed.
+NUMBER = re.compile(
+    r"[−+]?\d[\d,.]*%?(?:(?: / [−+]?\d[\d,.]*)+|(?:&nbsp;±| ?\().*)?|–?"
+)
 TAIL = re.compile(r"(?:&nbsp;±| ?\().*")
 # Blanks as wide as a digit and as a point.
 WIDE, NARROW = "\N{FIGURE SPACE}", "\N{PUNCTUATION SPACE}"

@@ -274,7 +274,7 @@ def test_each_module_has_a_page_of_the_reference(site):
     of_game = (site / "site" / "ref" / "book.game.html").read_text()
     assert '<h1 id="book.game" class="doc doc-heading">' in of_game
     assert 'href="../book/game.html#Game.step">The annotated code' in of_game
-    assert '<a href="book.html">All names of book</a>' in of_game
+    assert '<a href="book.html">All names of <code>book</code></a>' in of_game
     assert "book.game.html" not in navigation(site)
     page = (site / "site" / "book" / "game.html").read_text()
     assert re.findall(r'class="sbs-entry"[^>]*href="([^"]*)"', page) == [

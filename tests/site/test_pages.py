@@ -11,7 +11,7 @@ import pytest
 from mkdocs.exceptions import PluginError
 from playwright.sync_api import TimeoutError, ViewportSize, expect
 
-from hooks import papers, tables
+from hooks import captions, papers, tables
 from hooks.tables import on_page_content
 from hooks.way import way
 from sidebyside.press import ASSETS
@@ -243,6 +243,28 @@ def test_errors_stand_below_each_other():
     cells = "".join(f"<tr><td>{n} ± {n}</td></tr>" for n in ("1", "2", "1,000"))
     shorter = on_page_content(f"<table>{cells}</table>")
     assert f"2&nbsp;±&nbsp;2{3 * wide}{narrow}</td>" in shorter
+
+
+def test_scores_of_several_seeds_are_a_column_of_numbers():
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in ("a", "1 / −2.5", "3", "–"))
+    found = on_page_content(f"<table>{rows.replace('td', 'th', 2)}</table>")
+    assert found.count('style="text-align: right"') == 4
+    for words in ("1 / two", "1/2", "1 / "):
+        table = f"<table>{rows.replace('1 / −2.5', words)}</table>"
+        assert on_page_content(table) == table
+
+
+def test_italics_right_below_a_figure_are_its_caption():
+    caption = '<p class="book-caption">'
+    figure = '<p><img alt="A" src="a.svg" /></p>\n'
+    for words in ("<em>All\nof it.</em>", "<em>Its curve, as in</em> Nature."):
+        html = f"{figure}<p>{words}</p>\n<p>{words}</p>"
+        assert captions.on_page_content(html) == html.replace(
+            "<p><em>", caption + "<em>", 1
+        )
+    for words in ("<em>It</em> is one word among others.", "It is <em>one</em>", "No."):
+        html = f"{figure}<p>{words}</p>\n<p><em>b</em></p>"
+        assert captions.on_page_content(html) == html
 
 
 # The names in tables of which a word stands on two lines.
