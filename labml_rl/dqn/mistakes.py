@@ -107,11 +107,11 @@ class Settings(DQNSettings):
     """
     ## The right program
 
-    It differs in three numbers from [the one that swings up the rods
-    best][labml_rl.small.DQNSettings]. There is a single reward in each target, as in
-    the paper, so all else that the network learns is what it says itself. It learns in
-    larger steps, and aims at a newer copy of itself. Such a program takes a mistake
-    less kindly, and that is what a mistake is to be seen by.
+    The mistakes were planted in a program that is older than [the one that swings up
+    the rods best][labml_rl.small.DQNSettings], and differs from it in three numbers.
+    There is a single reward in each target, as in the paper. It learns in larger steps,
+    and aims at a newer copy of itself. These numbers were chosen from a dozen sets,
+    with other seeds than those of the curves.
     """
 
     n: int = 1
