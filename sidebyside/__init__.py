@@ -183,7 +183,9 @@ page][sidebyside.guard]:
 - `![A game](game.mp4)` is a [film][sidebyside.markdown.Films], and several pictures can
   get [a slider][sidebyside.markdown.Series].
 - Most HTML tags, `[TOC]` and `--8<--` are shown as they were written.
-- Blanks at the end of a line mean nothing. To begin a new line, write `<br>`.
+- Blanks at the end of a line mean nothing. To begin a new line, write `<br>`. Where
+  each line of a paragraph begins with a label, as in `seed: the seed`, [the lines
+  stay][sidebyside.prose.keep_lines].
 - `__name__` is not bold: it is a name.
 
 ## Other people's code

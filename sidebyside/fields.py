@@ -54,6 +54,7 @@ from sidebyside.styles import (
     Listing,
     clean,
     colons,
+    goes_on,
     google_entries,
     indented,
     is_block,
@@ -75,7 +76,6 @@ TERM = re.compile(
     rf"(?:(?P<colon> ?: )(?P<type>\S[^\n]*)| (?P<round>(?=\(\[?`){ROUND}):)?"
 )
 SIGNS = re.compile(r":\n|\n(?::|---|===)")  # what the lists of all styles have
-SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
 TERMS = re.compile(rf"^(?P<margin> *){TERM.pattern}\n(?P=margin) +\S", re.MULTILINE)
 
 # The first parameter of these is the type that is yielded.
@@ -363,7 +363,7 @@ def defined(number: int, term: re.Match[str], body: Lines) -> Entry:
     name, kind = term["name"], clean(term["type"] or (term["round"] or "")[1:-1])
     if kind:
         name = clean(name).replace("\\", "")
-        if SENTENCE.search(kind) and body[0][1][:1].islower():
+        if goes_on(kind, body):
             # That is no type: the definition begins on the line of its term.
             return Entry(number, f"`{name}`", "", ((number, kind), *body))
     elif "*" in name and "`" not in name:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 # A fenced block or a code span. Patterns that look for something in Markdown try this
 # first, so that they never find it in code. A backtick after a backslash begins
@@ -186,7 +187,9 @@ def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
 # a rule or a fence, or it makes a heading of the paragraph above. In a comment it is
 # decoration, and vanishes. In a docstring it is whatever Markdown says it is.
 
-MAYBE_DRAWN = re.compile(r"[-=*_~#]{3}|[-=*_] [-=*_] |^ *#|/{10}", re.MULTILINE)
+MAYBE_DRAWN = re.compile(
+    r"[-=*_~#]{3}|[-=*_] [-=*_] |^ *#|/{10}|[─━═]{2}|[–—]{3}", re.MULTILINE
+)
 DRAWN = re.compile(
     r" *(?:([-=*_])\1{2,}#*|#+|[~/]{10,}|([-=*_])(?: \2){2,}|[-=*_~#]{6,}) *"
 )
@@ -201,6 +204,13 @@ TITLED_ALONE = (
     *TITLED,
     re.compile(r"(?:-{3,}|={3,}|#{7,}) +(?P<title>\w[^|=]{0,59})(?<![.,;:])"),
     re.compile(r"(?P<title>\w[^|=]{0,59}?) +([-=*#])\2{5,}"),
+)
+# `── Helpers ────`: the same with signs that no keyboard has. A line with corners and
+# the like belongs to a drawing.
+STROKES = str.maketrans("─━═–—", "-----")
+STROKED = re.compile(
+    r" *+(?:(?:[─━═]{2,}+|[–—]{3,}+)[^─-╿–—]*+(?:[─━═–—]{2,}+)?"
+    r"|\w[^─-╿–—]*+(?:[─━═]{5,}+|[–—]{5,}+)) *+"
 )
 SHORT = re.compile(r"[\w\"'(`](?:(?!\. ).){0,59}(?<![,;:])")
 
@@ -222,7 +232,7 @@ def undecorated(lines: Sequence[str], mark: str) -> list[str]:
     if not MAYBE_DRAWN.search("\n".join(lines)):
         margin = min((indentation(line) for line in lines if line), default=0)
         return [line[margin:] for line in lines]
-    drawn = drawn_lines(lines)
+    drawn = drawn_lines([*map(on_keyboard, lines)])
     written = [line for at, line in enumerate(lines) if line and at not in drawn]
     margin = min(map(indentation, written), default=max(map(len, lines)))
     # A line that is indented further than the words belongs to a drawing, and stays.
@@ -232,6 +242,11 @@ def undecorated(lines: Sequence[str], mark: str) -> list[str]:
         texts = [text.rstrip("# ") for text in texts]
     # A lone `##` is as good as a blank line.
     return titled(texts, {at for at in drawn if len(lines[at]) > 3}, mark)
+
+
+def on_keyboard(line: str) -> str:
+    """A line that is drawn, or has dashes at its sides, with plain dashes."""
+    return line.translate(STROKES) if STROKED.fullmatch(line) else line
 
 
 def drawn_lines(lines: Sequence[str]) -> set[int]:
@@ -268,9 +283,10 @@ def titled(texts: list[str], drawn: Container[int], mark: str) -> list[str]:
         follows = at + 1 < len(texts) and texts[at + 1] != ""
         framed = at + 1 in drawn or (at - 1 in drawn and alone)
         patterns = TITLED if follows else TITLED_ALONE
+        plain = on_keyboard(text)
         if framed and SHORT.fullmatch(text):
             title = text
-        elif found := next(filter(None, (p.fullmatch(text) for p in patterns)), None):
+        elif found := next(filter(None, (p.fullmatch(plain) for p in patterns)), None):
             title = found["title"]
         else:
             continue
@@ -407,6 +423,55 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
         if not is_behind:
             nested = indentation(made) // 4
         done.append((number, made))
+    return Prose(tuple(done))
+
+
+# What a line may begin with that is one of several, though it has no bullet: a few
+# words with a colon, a dash or an arrow behind them, a number or a letter in brackets,
+# or the option of a program.
+LABEL = re.compile(
+    r" *+(?:[\w.`'\"(*][\w.`'\"()*-]*(?: [\w.`'\"*]++){0,2}+ *+(?P<sign>:|--?|[-=]>)"
+    r" +\S|(?P<bracket>\(?(?:\d{1,2}|[a-z])\)) +\S|(?P<option>--?)\w[\w-]*,? +\S)"
+)
+
+
+def keep_lines(prose: Prose) -> Prose:
+    """
+    ## Lines with labels
+
+    To Markdown, the lines of a paragraph are one text. But where each begins with a
+    label, `seed: the seed` or `(1) sample`, its author meant a list, and each stays a
+    line. All must have the same sign behind the label: two lines of a sentence rarely
+    do. The first may announce the others, and those that are indented further go on
+    with the one above.
+
+    Args:
+        prose: any prose, with blank lines around its lists.
+    """
+    lines = prose.lines
+    marks = [
+        mark if (mark := LABEL.match(line)) and not ITEM.match(line) else None
+        for _, line in lines
+    ]
+    if not any(above and below for above, below in pairwise(marks)):
+        return prose
+    done = list(lines)
+    is_code = fences(lines)
+    ends = [at for at, (_, line) in enumerate(lines) if is_code[at] or not line.strip()]
+    for before, end in pairwise([-1, *ends, len(lines)]):
+        begin = before + 1
+        first = begin + (begin < end and lines[begin][1].endswith(":"))
+        margin = indentation(lines[first][1]) if first < end else 0
+        heads = [n for n in range(first, end) if indentation(lines[n][1]) <= margin]
+        signs = {
+            mark and (mark.lastgroup, mark["sign"])
+            for n in heads
+            for mark in [marks[n]]
+        }
+        if len(heads) > 1 and len(signs) == 1 and None not in signs:
+            for head in heads[first == begin :]:
+                number, text = done[head - 1]
+                done[head - 1] = number, f"{text.rstrip()}  "
     return Prose(tuple(done))
 
 

@@ -30,7 +30,10 @@ from sidebyside.prose import (
 from sidebyside.prose import ITEM as BULLET
 
 SPHINX = {
-    "Arguments": ("param", "parameter", "arg", "argument", "key", "keyword"),
+    "Arguments": (
+        *("param", "parameter", "arg", "argument"),
+        *("key", "keyword", "kwarg", "kwparam"),
+    ),
     "Attributes": ("var", "ivar", "cvar"),
     "Raises": ("raises", "raise", "except", "exception"),
     "Returns": ("return", "returns"),
@@ -242,8 +245,9 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
         if title == "See also" and re.fullmatch(r"[\w.]+(?:, *[\w.]+)*", name):
             # As roles, these names lead to their definitions, if those are known.
             name = ", ".join(f":obj:`{each}`" for each in re.split(", *", name))
-        if title in ("Methods", "See also"):
-            yield Entry(number, name, "", ((number, kind), *text) if kind else text)
+        if title in ("Methods", "See also") or goes_on(kind, text):
+            below = dedented(text)
+            yield Entry(number, name, "", ((number, kind), *below) if kind else below)
         elif title in ("Returns", "Yields") and not colon:
             if " " in head and not any(line for _, line in text):
                 yield Entry(number, "", "", ((number, head),))
@@ -253,6 +257,21 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
             yield Entry(number, "", "", ((number, head), *text))
         else:
             yield Entry(number, name, kind, text)
+
+
+SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
+
+
+def goes_on(kind: str, below: Lines) -> bool:
+    """
+    Whether what looks like the type of an argument is a sentence, which goes on below.
+
+    Args:
+        kind: what is behind the colon.
+        below: the lines below it.
+    """
+    first = below[0][1].lstrip() if below else ""
+    return first[:1].islower() and SENTENCE.search(kind) is not None
 
 
 def block_at(lines: Lines, at: int) -> Lines:

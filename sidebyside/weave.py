@@ -31,6 +31,7 @@ from sidebyside.mathematics import FormulaError, continued, find, typeset
 from sidebyside.prose import (
     Prose,
     fences,
+    keep_lines,
     lower_titles,
     open_lists,
     open_tables,
@@ -355,6 +356,7 @@ def weave(
             types = types_of(definition.node) if definition else None
             prose = set_fields(prose, types, is_module=section.kind is Kind.MODULE)
         prose = open_lists(open_tables(prose), continued(prose.text))
+        prose = keep_lines(prose)
         prose = set_links(prose, section.scope, source, places, report, labels=labels)
         rows.append(
             Row(

@@ -57,7 +57,9 @@ from sidebyside.rst.indented import deeper, open_code
 from sidebyside.rst.roles import SESSION, set_words
 
 # Without one of these there is nothing to do.
-SIGNS = re.compile(r"::|:`|`_|`\\ |\]_|\.\. |#\. |== |\+--|~~~|\^\^\^|\| |\n:")
+SIGNS = re.compile(
+    r"::|:`|`_|`\\ |\]_|\.\. |#\. |== |\+--|~~~|\^\^\^|\| |\n:|[─-╿•‣⁃◦▪●]|[|`]-- "
+)
 TARGET = re.compile(r"_`?(?P<name>[^`:]+|_)`?: *(?P<address>.*)")
 
 # Words that announce a list.

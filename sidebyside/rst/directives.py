@@ -29,11 +29,8 @@ from sidebyside.prose import (
 from sidebyside.rst.indented import deeper, literal
 from sidebyside.rst.roles import in_katex, label, url
 from sidebyside.rst.tables import (
-    DRAWN,
-    RULE,
     as_lists,
-    drawing,
-    table,
+    drawn,
     table_of_lists,
     table_of_values,
 )
@@ -104,6 +101,8 @@ HIDDEN = re.compile(
 # Directives that only enclose some text.
 BARE = {"compound", "container", "only"}
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
+# An item that Markdown does not know as one.
+ITEM = re.compile(r" *(?P<mark>#\.|[•‣⁃◦▪●]) +\S")
 DEEPEST = 20
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -134,8 +133,9 @@ def blocks(lines: Lines, is_docstring: bool, depth: int = 0) -> list[tuple[int, 
             taken = rest[:1]
             done.append((number, re.sub("[~^]", "-", text)))
         elif not (before or fence) and text:
-            if text.lstrip().startswith("#. "):
-                text = text.replace("#", "1", 1)
+            if item := ITEM.match(text):
+                known = "1." if item["mark"] == "#." else "-"
+                text = text.replace(item["mark"], known, 1)
                 rest = ((number, text), *rest[1:])
             if is_docstring and META.fullmatch(text):
                 taken = rest[:1]
@@ -148,15 +148,12 @@ def blocks(lines: Lines, is_docstring: bool, depth: int = 0) -> list[tuple[int, 
             elif text.endswith("::"):
                 taken, made = literal(rest, done, is_docstring)
                 done += made
+            elif (found := drawn(rest, begins))[0]:
+                taken, made = found
+                done += moved(made, within(done, indentation(text)))
             elif begins and text.lstrip()[:1] in ("|", ":"):
                 taken, made = kept_apart(rest)
                 done += made
-            elif RULE.fullmatch(text) or (begins and DRAWN.fullmatch(text)):
-                taken, made = table(rest)
-                done += moved(made, within(done, indentation(text)))
-            elif text.lstrip().startswith(("+-", "+=")):
-                taken, made = drawing(rest)
-                done += moved(made, within(done, indentation(text)))
         if not taken:
             done.append((number, text))
         at += len(taken) or 1

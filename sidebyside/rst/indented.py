@@ -39,6 +39,13 @@ FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
 # And one in Sphinx's style, such as `:param name: text::`.
 COLONED = re.compile(r" *:[A-Za-z][^:`]*: .*::")
 
+# Command lines for programs in Python, `SEED=3 python train.py --fast`. After a
+# backslash, one goes on below.
+COMMANDS = re.compile(
+    r"(?:(?:[A-Z]\w*=\S* )*(?:(?:python3?|torchrun)(?: -{1,2}[\w=-]+)* [\w./-]+\.py\b"
+    r"|python3? -m \w|pip3? install )(?:[^\n]|(?<=\\)\n)*+(?:\n+|\Z))++"
+)
+
 # Titles that always have code below them.
 EXAMPLES = {"Example", "Examples", "Usage"}
 
@@ -241,6 +248,8 @@ def language_of(lines: Lines) -> str:
         return "pycon"
     if text.startswith("$ "):
         return "console"
+    if COMMANDS.fullmatch(text):
+        return "sh"
     return "python" if is_python(text) else ""
 
 

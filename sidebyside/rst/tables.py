@@ -19,12 +19,33 @@ from sidebyside.prose import Lines, fenced, indentation, trimmed
 RULE = re.compile(r" *=+(?: +=+)+")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
 EDGE = re.compile(r" *\+(?:-+\+|=+\+)+")
+# A line of a sketch: it has corners or the like, or is a branch of a tree.
+SKETCHED = re.compile(r"[^─-╿\n]*[│┃║┌├└┏┣┗╔╠╚╭╰]|[ |]*[|`]-- +\S")
 # A row of a table that is written as a list, one of its cells, and what is not plain
 # text in a cell.
 ROW = re.compile(r"[-*+] +(?=[-*+](?: |$))")
 CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
 MORE = re.compile(r"[-*+] |\d+[.)] |\.\. |>>> |`{3}|~{3}|\$\$")
 BARS = re.compile(r"(?P<whole>(?P<tick>`+)[^`]+(?P=tick)(?!`)|\$[^$ ][^$]*\$)|\|")
+
+
+def drawn(lines: Lines, begins: bool) -> tuple[Lines, Lines]:
+    """
+    ## What is drawn
+
+    Args:
+        lines: all lines from one on.
+        begins: whether a paragraph begins there.
+
+    Returns:
+        The lines of a table or the like that begins there, and what they become.
+    """
+    text = lines[0][1]
+    if RULE.fullmatch(text) or (begins and DRAWN.fullmatch(text)):
+        return table(lines)
+    if text.lstrip().startswith(("+-", "+=")):
+        return drawing(lines)
+    return sketch(lines)
 
 
 def table(lines: Lines) -> tuple[Lines, Lines]:
@@ -65,6 +86,37 @@ def drawing(lines: Lines) -> tuple[Lines, Lines]:
     if sum(EDGE.match(text) is not None for _, text in own) < 2:
         return (), ()
     return own, fenced(trimmed(own), "text")
+
+
+def sketch(lines: Lines) -> tuple[Lines, Lines]:
+    """
+    ## Sketches
+
+    A tree of folders, or boxes with arrows between them, would be run together into one
+    paragraph. It is shown as it was drawn, with the line above a tree, which is its
+    root.
+
+    Returns:
+        Its lines, and what they become.
+    """
+    is_drawn = [SKETCHED.match(text) is not None for _, text in lines[:2]]
+    if not any(is_drawn) or (not is_drawn[0] and lines[0][1].endswith(":")):
+        return (), ()
+    margin = indentation(lines[0][1])
+    own = [
+        *takewhile(
+            lambda line: (
+                line[1] and (indentation(line[1]) >= margin or SKETCHED.match(line[1]))
+            ),
+            lines,
+        )
+    ]
+    # Words right below it are a paragraph again.
+    while own and not SKETCHED.match(own[-1][1]) and indentation(own[-1][1]) <= margin:
+        own.pop()
+    if sum(SKETCHED.match(text) is not None for _, text in own) < 2:
+        return (), ()
+    return tuple(own), fenced(trimmed(tuple(own)), "text")
 
 
 def in_markdown(

@@ -14,7 +14,7 @@ from sidebyside.inventory import inventory
 from sidebyside.links import labels_in, pictures_in, set_labels, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.press import EXTENSIONS, WithOutside
-from sidebyside.prose import Prose, open_examples, open_lists
+from sidebyside.prose import Prose, keep_lines, open_examples, open_lists
 from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
 from sidebyside.split import comment_text, prose_blocks, split
@@ -737,6 +737,33 @@ def test_addresses_in_pages_written_by_hand_are_left_alone():
     assert "<a" not in Markdown(extensions=["sidebyside"]).convert("https://a.org")
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("x - one\ny - two", "1"),
+        ("Author: A\nRelease date: B\n  and more\nLicense: C", "1 3"),
+        ("Options:\n    --seed  3\n    --fast  or not", "1 2"),
+        ("Layout:\n0: position\n1: speed\n\nWords: a\nwords", "1 2"),
+        ("(1) one\n(2) two\n\na) one\nb) two", "1 4"),
+        ("a => b\n`c` => d", "1"),
+        ("Step 1: sample\nStep 2: learn", "1"),
+        # What is none of that
+        ("One: a\nword - b", ""),
+        ("One: a\nand more\nTwo: b", ""),
+        ("This is not a label: a\nTwo: b", ""),
+        ("- one: a\n- two: b", ""),
+        ("1. one: a\n2. two: b", ""),
+        ("```\none: a\ntwo: b\n```", ""),
+        ("$$\none: a\ntwo: b\n$$", ""),
+        ("one:a\ntwo:b", ""),
+    ],
+)
+def test_lines_that_begin_with_a_label(text, kept):
+    texts = keep_lines(prose(text)).text.split("\n")
+    assert [line.rstrip() for line in texts] == text.split("\n")
+    assert " ".join(str(n) for n, t in enumerate(texts, 1) if t.endswith("  ")) == kept
+
+
 # ---- Comments
 
 
@@ -767,6 +794,17 @@ def test_addresses_in_pages_written_by_hand_are_left_alone():
         ("######## Helpers ########", "## Helpers"),
         ("if x:\n    # ---- Helpers ----\n    # Words", "**Helpers**  \nWords"),
         ("if x:\n    # --- a * b ---\n    pass", "a * b"),
+        # Signs that no keyboard has
+        ("# ── Helpers ─────────", "## Helpers"),
+        ("# ── Helpers ────\n# Words", "## Helpers\nWords"),
+        ("# ═════════\n#  Helpers\n# ═════════", "\n## Helpers\n"),
+        ("# –––– Helpers ––––", "## Helpers"),
+        ("# Helpers ━━━━━━", "## Helpers"),
+        ("# ─────────", ""),
+        ("if x:\n    # ── 1. Helpers ──\n    pass", "**1. Helpers**"),
+        ("# a ── b", None),
+        ("# ── a │ b ──", None),
+        ("# One — or two — words", None),
         # Two signs
         ("## One comment\n## in two lines", "One comment\nin two lines"),
         ("## Helpers\n# Words", "## Helpers\nWords"),
@@ -1096,6 +1134,18 @@ def test_definition_lists_may_be_deep():
     assert all(f"a{n}" in made for n in range(1200))
 
 
+def test_a_sentence_is_no_type():
+    text = (
+        "F.\n\nParameters\n----------\nkwargs : {} is passed to the function\n    {}."
+    )
+    assert listed(text.format("Any other keyword", "that computes"))[2:] == [
+        *("kwargs", "Any other keyword is passed to the function\nthat computes.")
+    ]
+    assert listed(text.format("It", "That"))[2:] == [
+        *("kwargs It is passed to the function", "That.")
+    ]
+
+
 def test_lists_in_sphinxs_style():
     text = (
         "A sum.\n\n:param x: the tensor,\n    on two lines\n:param str k: why\n"
@@ -1107,6 +1157,9 @@ def test_lists_in_sphinxs_style():
         *("Returns", "list[int]", "numbers", "More: prose."),
     ]
     assert listed(":rtype: int") == ["Returns", "int", ""]
+    html = html_of(":kwarg x: one\n:kwparam int y: two\n\n    More.")
+    assert html.count("<dt>") == 2
+    assert "<p>two</p>\n<p>More.</p>" in html
     assert "</dl>\n<p>As :param" in html_of(":param k: one\n\nAs :param k: says.")
     unnamed = listed(":raises: if not\n:return: it\n:rtype: int")
     assert unnamed == ["Raises", "if not", "Returns", "int", "it"]

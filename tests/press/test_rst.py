@@ -265,6 +265,13 @@ def test_items_without_a_number_get_one():
     assert "<li>one</li>\n<li>two</li>\n</ol>" in html
 
 
+def test_bullets_that_markdown_does_not_know():
+    text = "Do\n• one::\n\n     • x\n\n• two\n\n>>> f()\n• y"
+    code = "```text\n    • x\n    ```"
+    check_set(text, f"Do\n- one:\n    {code}\n- two\n```pycon\n>>> f()\n• y\n```")
+    assert html_of("• one\n  ◦ two").count("<li>") == 2
+
+
 def test_a_comment_of_python_may_begin_with_dots():
     text = ".. and so on\n\n:math:`x`"
     assert set_rst(prose(text), is_docstring=False).text == ".. and so on\n\n$x$"
@@ -286,6 +293,12 @@ def test_a_comment_of_python_may_begin_with_dots():
         ("Text::\n\nmore\n\n>>> 1", "Text::\nmore\n```pycon\n>>> 1\n```"),
         ("- a::\n\n    b\n\n- c", "- a:\n    ```text\n    b\n    ```\n- c"),
         ("- a\n\n  So::\n\n      b", "- a\n  So:\n    ```text\n    b\n    ```"),
+        (
+            "Usage:\n    python a.py --b \\\n        --c\n    D=1 python -m e",
+            "Usage:\n    ```sh\n    python a.py --b \\\n        --c\n"
+            "    D=1 python -m e\n    ```",
+        ),
+        ("Usage:\n    python is good.", "Usage:\n    python is good."),
         ("Usage: so::\n\n  f(1)", "Usage: so:\n```python\nf(1)\n```"),
         ("Text::\nmore", "Text::\nmore"),
         ("Text::", "Text::"),
@@ -377,6 +390,20 @@ def test_boxes_and_code_stay_in_lists_of_arguments():
             "Key:\n+-+--+\n|a|b |\n+-+--+",
             "Key:\n```text\n+-+--+\n|a|b |\n+-+--+\n```",
         ),
+        # So are trees and the like.
+        (
+            "Folders:\nruns\n├── a\n│   └── b\n└── c\nMore.",
+            "Folders:\n```text\nruns\n├── a\n│   └── b\n└── c\n```\nMore.",
+        ),
+        (
+            "Words.\n\n     ┌───┐\n┌────┤ a │\n     └───┘",
+            "Words.\n```text\n     ┌───┐\n┌────┤ a │\n     └───┘\n```",
+        ),
+        (
+            "Tree:\n  runs\n  |-- a\n  |   `-- b\n  `-- c",
+            "Tree:\n```text\nruns\n|-- a\n|   `-- b\n`-- c\n```",
+        ),
+        ("One │ alone\nis none", None),
         # And these are no tables.
         ("==  ==\n1   2", None),
         ("+-- a\n+-- b\n+---+", None),
