@@ -142,7 +142,8 @@ BESIDE = {
 }
 BESIDE_IN = {
     "mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"},
-    "breakout": {"pqn": "ppo", "fast-dqn": "pqn"},
+    # That of DQN would hide in the line of random play.
+    "breakout": {"pqn": "ppo", "fast-dqn": "pqn", "drq": ""},
 }
 
 # Runs that are drawn beside another one of the same algorithm, and what the pages call
@@ -150,7 +151,7 @@ BESIDE_IN = {
 BESIDE_RUN = {
     f"a2c-{game}-seed-2": ("seed-1", "large epsilon")
     for game in ("breakout", "spaceinvaders")
-}
+} | {"impala-pong-seed-2": ("seed-1", "large epsilon")}
 # Runs that differ only in their seeds, and are drawn together: which is in front.
 TOGETHER = {
     **{("drq", game): "seed-1" for game in ("breakout", "mspacman", "pong")},
@@ -163,10 +164,10 @@ NAMES = {
 # What makes an algorithm a different one.
 PARTS = ("double", "dueling", "prioritised", "distributional", "quantiles", "noisy")
 AFTER = {
-    "ppo": "PPO's paper, 40M frames",
-    "a2c": "A2C's paper, 40M frames",
-    "dqn": "DQN's paper, 200M frames",
-    "drq": "DrQ of others, 400k frames",
+    "ppo": "PPO's paper, 40M",
+    "a2c": "A2C's paper, 40M",
+    "dqn": "DQN's paper, 200M",
+    "drq": "DrQ of others, 400k",
 }
 
 
@@ -520,12 +521,12 @@ def draw_marks(
     marks: list[tuple[str, float]],
     heights: list[float],
     lines: list[list[tuple[float, float]]],
-) -> bool:
+) -> list[tuple[float, float]]:
     """
     Marks that are close together: a dashed line for each, and one name for all.
 
     Returns:
-        Whether there was room for the name.
+        Where their name is, as a line, which has no points if there was no room.
     """
     for y in heights:
         ends = [(LEFT, y), (RIGHT, y)]
@@ -540,10 +541,19 @@ def draw_marks(
     farther = range(LEFT + 44, RIGHT - WIDTH_OF_LETTER * len(words), 40)
     places += [(x, "start") for x in farther]
     free = [each for each in places if is_free(each, y - 5, words, lines)]
-    if free:
-        x, anchor = free[0]
-        drawing.words(x, y - 5, words, colour=FAINT, size=13, text_anchor=anchor)
-    return bool(free)
+    if not free:
+        return []
+    x, anchor = free[0]
+    drawing.words(x, y - 5, words, colour=FAINT, size=13, text_anchor=anchor)
+    return under(x, y - 5, words, anchor)
+
+
+def under(x: float, y: float, words: str, anchor: str) -> list[tuple[float, float]]:
+    """Words as points, from their heads to their feet, where no others should be."""
+    wide = WIDTH_OF_LETTER * len(words)
+    begin = x if anchor == "start" else x - wide
+    ends = (y - 10, y)
+    return [(begin + right, end) for right in range(0, wide, APART) for end in ends]
 
 
 def draw_groups(
@@ -551,18 +561,26 @@ def draw_groups(
     groups: list[list[tuple[str, float]]],
     height: Callable[[float], float],
     lines: list[list[tuple[float, float]]],
-) -> None:
-    """All marks. Names that the curves leave no room for go together at the top."""
+) -> list[list[tuple[float, float]]]:
+    """
+    All marks. Names that the curves leave no room for go together at the top.
+
+    Returns:
+        Where the other names are, as lines.
+    """
     unnamed: list[tuple[str, float]] = []
+    names: list[list[tuple[float, float]]] = []
     for group in groups:
-        if not draw_marks(drawing, group, [height(y) for _, y in group], lines):
-            unnamed += group
+        name = draw_marks(drawing, group, [height(y) for _, y in group], lines)
+        names.append(name)
+        unnamed += [] if name else group
     if unnamed:
         # On the left may be the name of a mark at the very top.
         is_taken = height(groups[0][0][1]) < TOP + 8 and groups[0][0] not in unnamed
         x, anchor = (RIGHT, "end") if is_taken else (LEFT, "start")
         words = f"dashed: {told(unnamed)}"
         drawing.words(x, 48, words, colour=FAINT, size=13, text_anchor=anchor)
+    return names
 
 
 def draw_beside(
@@ -576,7 +594,7 @@ def draw_beside(
     Other curves, with their name above the end of the highest; or below them, if
     another curve goes through there, or if that is where the title is; or between them,
     if the frames are there; or, for faint ones, at the bottom, if there is no room
-    nearby.
+    nearby; or far above.
 
     Args:
         drawing: where to.
@@ -601,11 +619,12 @@ def draw_beside(
         farther = [each for each in below if each < BOTTOM + 4]
     if not farther and style["stroke"] == FAINT:
         farther = [BOTTOM - up for up in range(8, 120, 8)]
+    farther += [y - up for up in range(16, 120, 8) if y - up > TOP + 8]
     every = [*lines, *others]
     free += (each for each in farther if is_free((x, "end"), each, name, every))
     y = free[0] if free else y - 8
     drawing.words(x, y, name, colour=style["stroke"], size=13, text_anchor="end")
-    return [(x - left, y - 4) for left in range(0, int(wide), APART)]
+    return under(x, y, name, "end")
 
 
 def draw_peer(
@@ -711,8 +730,8 @@ def draw(folder: Path) -> str:
         y = at(0, height)[1]
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
-    draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
-    there = lines + [
+    names = draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
+    there = [*lines, *names] + [
         [(float(x), at(0, score)[1]) for x in range(LEFT, RIGHT, APART)]
         for _, score in marks
     ]

@@ -9,7 +9,8 @@ summary: >-
 
 The [settings of *Nature*](settings.py) are for one game at a time, and 38 days of play.
 These are for a laptop and an evening. [Algorithm and loop](experiment.py) are the same.
-[Ms. Pac-Man](mspacman.py) was learned with these settings, too.
+[Ms. Pac-Man](mspacman.py) and [Breakout](../../results.md#breakout-by-dqn) were learned
+with these settings, too.
 
 ```sh
 labml-rl train fast-dqn --game Pong
