@@ -99,7 +99,8 @@ class Settings(a2c.Settings):
     Those of Espeholt et al. (2018) for Atari, from their table G.1. They had 200
     million frames, where a run of this book has ten unless you say otherwise. With 640
     steps to an update, ten million are only 3,907 updates, so expect little of them: in
-    [Pong](../../results.md#pong-by-impala), it still loses by 20 points after that many.
+    [Pong](../../results.md#pong-by-impala), it still loses by 20 points after that
+    many.
 
     The two clips are $\bar{\rho}$ and $\bar{c}$ of [V-trace][labml_rl.impala.vtrace].
     The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
