@@ -121,8 +121,8 @@ class Settings(a2c.Settings):
         halves: has to be off. The actors have games of their own.
         graphs: has to be off. The actors play on the processor.
         rms_epsilon: what keeps RMSProp from dividing by zero. It is large: gradients
-            that were cut to a length of 40 have, over 1.7 million weights, squares of
-            0.001 on average. So for most weights the root is nearly the same, as [in
+            that were cut to a length of 40 have, over 1.7 million weights, a mean
+            square of 0.001. So for most weights the root is nearly the same, as [in
             A2C with a large epsilon][labml_rl.a2c.RMSProp], and steps are short.
         ratio_clip: a larger ratio counts as this one.
         trace_clip: the same, where it says how far back an error is felt.

@@ -164,7 +164,7 @@ def test_the_same_class_may_have_been_in_another_module(folder):
 
 
 def test_how_each_side_played_is_said_of_each(folder, tmp_path, capsys):
-    settings = SmallDQN.settings_class(total_frames=200, warm_up_steps=136)
+    settings = SmallDQN.settings_class(total_frames=200, warm_up_steps=152)
     runs.train(SmallDQN, settings, folder=tmp_path / "dqn")
     *_, first, second = compared(
         capsys, folder / "cart-1", tmp_path / "dqn", "--games", "1"
