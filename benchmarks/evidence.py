@@ -506,14 +506,17 @@ def is_free(
     lines: list[list[tuple[float, float]]],
 ) -> bool:
     """Whether no line goes through words that begin, or end, at a place."""
+    begin, end = across(place, words)
+    return not any(
+        begin < a < end and y - 13 < b < y + 5 for each in lines for a, b in each
+    )
+
+
+def across(place: tuple[float, str], words: str) -> tuple[float, float]:
+    """From where to where words go that begin, or end, at a place."""
     x, anchor = place
     wide = WIDTH_OF_LETTER * len(words)
-    begin = x if anchor == "start" else x - wide
-    return not any(
-        begin < a < begin + wide and y - 13 < b < y + 5
-        for each in lines
-        for a, b in each
-    )
+    return (x, x + wide) if anchor == "start" else (x - wide, x)
 
 
 def draw_marks(
@@ -545,15 +548,13 @@ def draw_marks(
         return []
     x, anchor = free[0]
     drawing.words(x, y - 5, words, colour=FAINT, size=13, text_anchor=anchor)
-    return under(x, y - 5, words, anchor)
+    return under(free[0], y - 5, words)
 
 
-def under(x: float, y: float, words: str, anchor: str) -> list[tuple[float, float]]:
+def under(place: tuple[float, str], y: float, words: str) -> list[tuple[float, float]]:
     """Words as points, from their heads to their feet, where no others should be."""
-    wide = WIDTH_OF_LETTER * len(words)
-    begin = x if anchor == "start" else x - wide
-    ends = (y - 10, y)
-    return [(begin + right, end) for right in range(0, wide, APART) for end in ends]
+    begin, end = across(place, words)
+    return [(x, at) for x in np.arange(begin, end, APART) for at in (y - 10, y)]
 
 
 def draw_groups(
@@ -573,7 +574,8 @@ def draw_groups(
     for group in groups:
         name = draw_marks(drawing, group, [height(y) for _, y in group], lines)
         names.append(name)
-        unnamed += [] if name else group
+        if not name:
+            unnamed += group
     if unnamed:
         # On the left may be the name of a mark at the very top.
         is_taken = height(groups[0][0][1]) < TOP + 8 and groups[0][0] not in unnamed
@@ -624,7 +626,7 @@ def draw_beside(
     free += (each for each in farther if is_free((x, "end"), each, name, every))
     y = free[0] if free else y - 8
     drawing.words(x, y, name, colour=style["stroke"], size=13, text_anchor="end")
-    return under(x, y, name, "end")
+    return under((x, "end"), y, name)
 
 
 def draw_peer(
