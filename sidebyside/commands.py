@@ -14,14 +14,16 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 
-from sidebyside.check import check, unreadable
+from sidebyside.check import LEAVING, RULES, check, unreadable
 from sidebyside.check.rules import dollars
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
+from sidebyside.findings import Finding
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.marks import BEGINS
 from sidebyside.press import (
@@ -234,9 +236,7 @@ def write_findings(options: argparse.Namespace) -> int:
     """
     ## `sidebyside check`
 
-    A folder may be a package, part of one, or a place that has packages in it. Links
-    may lead to anything in these packages, so modules that are not to be checked are
-    read as well, for the links alone.
+    A folder may be a package, part of one, or a place that has packages in it.
     """
     here = Path.cwd()
     wanted: dict[Path, Module] = {}
@@ -277,26 +277,15 @@ def write_findings(options: argparse.Namespace) -> int:
     if options.docs:
         docs = dict.fromkeys(docs, folder_at(options.docs))
 
-    unread: list[PressError] = []
-    sources = load_all(wanted.values(), unread.append)
     others = [module for file, module in known.items() if file not in wanted]
-    all_sources = [*sources, *load_all(others, report=lambda error: None)]
-    readable = {source.module for source in all_sources}
-    places = WithUnread(
-        catalogue(all_sources),
-        [m for m in (*wanted.values(), *others) if m.name not in readable],
-        readable,
-    )
-    findings = [*map(unreadable, unread)]
-    linked = WithOutside(places, known_outside(options.inventory))
-    for source in sources:
-        findings += check(source, linked, docs[source.path])
-    findings = [
-        finding
-        for finding in sorted(findings)
-        if finding.code.startswith(tuple(options.select or ["SBS"]))
-        and not finding.code.startswith(tuple(options.ignore))
-    ]
+    outside = known_outside(options.inventory)
+    codes = {
+        code
+        for code in RULES
+        if code.startswith(tuple(options.select or ["SBS"]))
+        and not code.startswith(tuple(options.ignore))
+    }
+    findings = findings_in([*wanted.values()], others, outside, docs, codes)
     if options.format == "json":
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -304,6 +293,51 @@ def write_findings(options: argparse.Namespace) -> int:
         lines = (f"{each.as_command() if on_github else each}\n" for each in findings)
         print("".join(lines), end="")
     return 1 if findings else 0
+
+
+def findings_in(
+    wanted: Sequence[Module],
+    others: Sequence[Module],
+    outside: Mapping[str, Entry],
+    docs: Mapping[str, Path | None],
+    codes: Set[str],
+) -> list[Finding]:
+    """
+    A package may have thousands of modules, and what is checked before each commit is
+    one or two. So the others are read only if something links to what these two do not
+    have.
+
+    Args:
+        wanted: the modules to be checked.
+        others: those that they may link to.
+        outside: what is documented elsewhere.
+        docs: for each path of a module, the documents of its site.
+        codes: the rules that are asked for.
+    """
+
+    def check_all(sources: Sequence[Source], modules: Sequence[Module]) -> None:
+        readable = {source.module for source in known}
+        missing = [module for module in modules if module.name not in readable]
+        places = WithUnread(catalogue(known), missing, readable)
+        linked = WithOutside(places, outside)
+        for source in sources:
+            every = check(source, linked, docs[source.path])
+            found[source.path] = [each for each in every if each.code in codes]
+
+    unread: list[PressError] = []
+    found: dict[str, list[Finding]] = {}
+    known = load_all(wanted, unread.append)
+    check_all(known, wanted)
+    doubtful = [
+        source
+        for source in known
+        if any(each.code in LEAVING for each in found[source.path])
+    ]
+    if doubtful and others:
+        known += load_all(others, report=lambda error: None)
+        check_all(doubtful, [*wanted, *others])
+    broken = [each for each in map(unreadable, unread) if each.code in codes]
+    return sorted(chain(broken, *found.values()))
 
 
 def left_in(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidebyside import check as page
+from sidebyside import press
 from sidebyside.check import RULES, check, gaps, habits, rules
 from sidebyside.cli import main
 from sidebyside.findings import found
@@ -603,6 +604,33 @@ def test_what_cannot_be_read_is_one_finding(book, capsys):
     ]
     assert main(["check", "book/thing.py"]) == 1
     assert capsys.readouterr().out.count("SBS") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "ignored", "others"),
+    [
+        ("Alone.", "", False),
+        ("The [shape][book.thing.Shape].", "", False),
+        ("The [other][book.other].", "", True),
+        ("The [other](other.py).", "", True),
+        ("The [other][book.other].", "SBS2", False),
+    ],
+)
+def test_other_modules_are_read_only_for_links(
+    book, capsys, monkeypatch, text, ignored, others
+):
+    Path("docs").mkdir()
+    (book / "thing.py").write_text(
+        f'"""# A\n\n{text}\n"""\n\n\nclass Shape:\n    """## A shape"""\n'
+    )
+    (book / "other.py").write_text('"""# Other"""\n')
+    read: list[str] = []
+    load = press.load
+    monkeypatch.setattr(press, "load", lambda m: [read.append(m.name), load(m)][1])
+    assert main(["check", "book/thing.py", "--ignore", ignored]) == 0
+    assert capsys.readouterr().out == ""
+    assert ("book.other" in read) == others
+    assert read.count("book.thing") == 1
 
 
 def test_pictures_are_looked_for_beside_the_package(book, capsys):
