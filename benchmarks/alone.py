@@ -12,13 +12,13 @@ from markdown import Markdown
 from pycco.main import generate_documentation
 
 from benchmarks.material import Modules
+from sidebyside.catalogue import catalogue
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
 from sidebyside.press import EXTENSIONS, Module, load_all, make
 from sidebyside.read import undisturbed
 from sidebyside.render import environment, render
-from sidebyside.weave import catalogue
 
 
 def ignore(_: PressError) -> None:

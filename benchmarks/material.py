@@ -16,9 +16,9 @@ import yaml
 from mkdocs.utils.yaml import yaml_load
 
 from benchmarks.record import ROOT
+from sidebyside.catalogue import catalogue
 from sidebyside.errors import PressError
 from sidebyside.press import Module, find_modules, load, make
-from sidebyside.weave import catalogue
 
 BOOK = ("labml_rl", "sidebyside")
 LIBRARY = """

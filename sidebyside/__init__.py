@@ -18,7 +18,8 @@ A file becomes a page in four stages. Each is a function without side effects, a
 has a page that explains it:
 
 1. [read][sidebyside.read]: bytes become lines, tokens and a syntax tree.
-2. [split][sidebyside.split]: lines become sections, each with its prose and its code.
+2. [split][sidebyside.split]: lines become sections, each with its prose, its code, and
+   [a name][sidebyside.anchors].
 3. [weave][sidebyside.weave]: sections become the rows of a page, with
    [links][sidebyside.links], [lists of arguments][sidebyside.fields],
    [formulas][sidebyside.mathematics] and [colours][sidebyside.highlight] in place.

@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 
+from sidebyside.catalogue import catalogue
 from sidebyside.check import LEAVING, RULES, check, unreadable
 from sidebyside.check.rules import dollars
 from sidebyside.crossings import cross
@@ -48,7 +49,6 @@ from sidebyside.read import Source
 from sidebyside.render import environment, render
 from sidebyside.standalone import missing_pictures, standalone
 from sidebyside.tested import Recorded, read_record, record, with_tests
-from sidebyside.weave import catalogue
 
 # For each kind of link, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}

@@ -16,13 +16,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from sidebyside.anchors import anchored
 from sidebyside.highlight import Link, opening
 from sidebyside.inventory import Entry
 from sidebyside.links import Place
 from sidebyside.names import Book
 from sidebyside.read import Source
 from sidebyside.references import Reference, references
-from sidebyside.weave import Crossing, Use, anchored
+from sidebyside.weave import Crossing, Use
 
 # Every reader of code knows these. A link at each would be noise.
 WELL_KNOWN = {
@@ -121,7 +122,7 @@ def cross(
 
     Args:
         sources: its modules.
-        places: what [catalogue][sidebyside.weave.catalogue] found in them.
+        places: what [catalogue][sidebyside.catalogue.catalogue] found in them.
         outside: what is documented elsewhere.
         use_directory_urls: see [Place.url_from][sidebyside.links.Place.url_from].
         known: what is known of modules from the build before. For a module it holds as

@@ -20,6 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
 
+from sidebyside.catalogue import catalogue
 from sidebyside.check.rules import dollars
 from sidebyside.crossings import Answers, Asked, Known, are_same, cross
 from sidebyside.errors import PressError
@@ -50,7 +51,7 @@ from sidebyside.render import (
 from sidebyside.serve import CompiledTemplates
 from sidebyside.split import code_of
 from sidebyside.tested import Recorded, read_record, with_tests
-from sidebyside.weave import Crossing, catalogue
+from sidebyside.weave import Crossing
 
 log = get_plugin_logger("sidebyside")
 

@@ -59,11 +59,12 @@ from typing import Any
 
 import griffe
 
+from sidebyside.anchors import HEADING, described
+from sidebyside.catalogue import catalogue
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
 from sidebyside.render import PAGE_OF_REFERENCE, page_of_reference
 from sidebyside.split import Kind
-from sidebyside.weave import HEADING, catalogue, described
 
 # A last sentence that ends with a colon, if there is one before it.
 ANNOUNCED = re.compile(r"(?s)(?<=[.!?])\s+(?:(?![.!?]\s).)*:\Z")

@@ -28,12 +28,13 @@ from jinja2 import Environment
 from markdown import Markdown
 from markdown.treeprocessors import Treeprocessor
 
+from sidebyside.anchors import described
 from sidebyside.errors import PressError, too_deep
 from sidebyside.links import file_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS, asset_bytes
 from sidebyside.read import Source
 from sidebyside.render import description_of, render
-from sidebyside.weave import Page, described
+from sidebyside.weave import Page
 
 FONT_FACE = re.compile(
     r"@font-face\{[^}]*font-family:\"?(?P<family>\w+)\"?;font-style:(?P<style>\w+);"

@@ -55,9 +55,10 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sidebyside.anchors import anchored
 from sidebyside.read import BLOCKS, Source, once, statements
 from sidebyside.split import Kind, Role, Section
-from sidebyside.weave import Crossing, RunBy, anchored
+from sidebyside.weave import Crossing, RunBy
 
 # How many tests are named for a section.
 NAMED = 12

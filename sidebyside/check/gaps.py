@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from sidebyside.anchors import described
 from sidebyside.check.habits import has_title
 from sidebyside.fields import listings
 from sidebyside.findings import Finding, found
@@ -22,7 +23,7 @@ from sidebyside.read import Definer, Definition, Source
 from sidebyside.split import split
 from sidebyside.styles import NAMES, Listing
 from sidebyside.things import is_overload
-from sidebyside.weave import described, public_names
+from sidebyside.weave import public_names
 
 # What turns the annotations in a class into fields.
 OF_FIELDS = re.compile(

@@ -16,13 +16,13 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
+from sidebyside.anchors import HEADING, described, leading_heading
 from sidebyside.check.rules import proses
 from sidebyside.findings import Finding, found
 from sidebyside.mathematics import continued
 from sidebyside.prose import DASHES, ITEM, TITLES, Prose, fences, indentation
 from sidebyside.read import Docstring, Source, docstring_lines, tree_of
 from sidebyside.split import comment_text, prose_blocks
-from sidebyside.weave import HEADING, described, leading_heading
 
 
 def commented_out(source: Source) -> Iterator[Finding]:

@@ -24,8 +24,10 @@ from html import unescape
 from pathlib import Path
 from unicodedata import normalize
 
+from sidebyside.anchors import described
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding, found
+from sidebyside.front import SYMBOLS, pattern_of_key
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
 from sidebyside.links import (
@@ -41,7 +43,7 @@ from sidebyside.mathematics import find, in_formulas, unpaired
 from sidebyside.prose import CODE, Prose
 from sidebyside.read import Source
 from sidebyside.symbols import occurrences
-from sidebyside.weave import SYMBOLS, check_formulas, described, pattern_of_key
+from sidebyside.weave import check_formulas
 
 # What the press looks for in the front matter.
 KEYS = ("title", "summary", "symbols")

@@ -10,11 +10,11 @@ import pytest
 
 from sidebyside import check as page
 from sidebyside import press
+from sidebyside.catalogue import catalogue
 from sidebyside.check import RULES, check, gaps, habits, rules
 from sidebyside.cli import main
 from sidebyside.findings import found
 from sidebyside.read import read
-from sidebyside.weave import catalogue
 
 
 def findings(text):

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from sidebyside.catalogue import catalogue
 from sidebyside.crossings import cross
 from sidebyside.inventory import inventory
 from sidebyside.read import Source, read
 from sidebyside.render import environment, render
 from sidebyside.split import split
-from sidebyside.weave import catalogue, weave
+from sidebyside.weave import weave
 
 GOLDEN = Path(__file__).parent / "golden"
 MODULES = sorted(GOLDEN.glob("*.py"))

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidebyside.catalogue import catalogue
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
 from sidebyside.press import module_name
 from sidebyside.read import Source, read
 from sidebyside.split import Role, Section, split
-from sidebyside.weave import catalogue, weave
+from sidebyside.weave import weave
 
 ROOT = Path(__file__).parents[2]
 OURS = sorted(

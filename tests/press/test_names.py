@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sidebyside.bindings import STEPS
+from sidebyside.catalogue import catalogue
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.highlight import highlight, opening
@@ -30,7 +31,7 @@ from sidebyside.names import Book
 from sidebyside.read import read
 from sidebyside.references import needs, reach, references
 from sidebyside.render import environment, render
-from sidebyside.weave import catalogue, weave
+from sidebyside.weave import weave
 from tests.press.sites import build
 from tests.press.test_lossless import PAGES, STANDARD_LIBRARY
 

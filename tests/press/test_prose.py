@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from markdown import Markdown
 
+from sidebyside.catalogue import catalogue
 from sidebyside.errors import PressError, stop
 from sidebyside.fields import set_fields, types_of
 from sidebyside.inventory import inventory
@@ -18,7 +19,7 @@ from sidebyside.prose import Prose, keep_lines, open_examples, open_lists
 from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
 from sidebyside.split import comment_text, prose_blocks, split
-from sidebyside.weave import catalogue, is_essay, outlined, public_names, weave
+from sidebyside.weave import is_essay, outlined, public_names, weave
 
 # ---- A book of three modules
 

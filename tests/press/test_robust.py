@@ -17,13 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
 
+from sidebyside.catalogue import catalogue
 from sidebyside.errors import PressError
 from sidebyside.guard import disarmed, guarded, lookalike, unguarded
 from sidebyside.press import EXTENSIONS, make
 from sidebyside.read import read
 from sidebyside.render import description_of, environment, render, render_error
 from sidebyside.standalone import standalone
-from sidebyside.weave import catalogue
 from tests.press.programs import NEW_PROGRAMS, PROGRAMS
 from tests.press.sites import build
 

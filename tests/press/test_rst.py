@@ -6,10 +6,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from sidebyside.catalogue import catalogue
 from sidebyside.mathematics import FormulaError
 from sidebyside.read import read
 from sidebyside.rst import set_rst
-from sidebyside.weave import catalogue, weave
+from sidebyside.weave import weave
 from tests.press.test_prose import html_of, prose
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from coverage import CoverageData
 
+from sidebyside.catalogue import catalogue
 from sidebyside.cli import main
 from sidebyside.crossings import cross
 from sidebyside.read import read
@@ -22,7 +23,7 @@ from sidebyside.tested import (
     run_by,
     with_tests,
 )
-from sidebyside.weave import RunBy, catalogue, weave
+from sidebyside.weave import RunBy, weave
 from tests.press.sites import build
 
 KILN = '''"""# The kiln"""
