@@ -186,7 +186,7 @@ page][sidebyside.guard]:
 - Most HTML tags, `[TOC]` and `--8<--` are shown as they were written.
 - Blanks at the end of a line mean nothing. To begin a new line, write `<br>`. Where
   each line of a paragraph begins with a label, as in `seed: the seed`, [the lines
-  stay][sidebyside.prose.keep_lines].
+  stay][sidebyside.lists.keep_lines].
 - `__name__` is not bold: it is a name.
 
 ## Other people's code
@@ -195,7 +195,7 @@ Code that was written for another tool comes out well, too: docstrings in the st
 Google, [NumPy, Sphinx and Hugging Face][sidebyside.fields], the common parts of
 [reStructuredText][sidebyside.rst] and [MyST][sidebyside.rst.dialects.set_myst], the
 lists of Epytext, docstrings of variables, examples for `doctest`, and modules that were
-annotated for pylit. Comments may have [frames][sidebyside.prose.undecorated] and mark
+annotated for pylit. Comments may have [frames][sidebyside.drawn.undecorated] and mark
 the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a heading, [the
 outline names the classes and functions][sidebyside.weave.outlined]. Where a module
 begins with a long text that has headings, [that text spans the

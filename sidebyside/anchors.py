@@ -15,9 +15,10 @@ import re
 from itertools import islice
 from typing import Any, NamedTuple
 
+from sidebyside.drawn import lower_titles, open_title
 from sidebyside.errors import PressError
 from sidebyside.front import front_matter
-from sidebyside.prose import Prose, lower_titles, open_title, stripped
+from sidebyside.prose import Prose, stripped
 from sidebyside.read import Source, once
 from sidebyside.rst import set_rst
 from sidebyside.split import Kind, Section, overloads, split

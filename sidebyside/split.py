@@ -21,7 +21,8 @@ from enum import StrEnum
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from sidebyside.prose import Prose, fences, stripped, undecorated
+from sidebyside.drawn import undecorated
+from sidebyside.prose import Prose, fences, stripped
 from sidebyside.read import Comment, Definition, Docstring, Source, once
 from sidebyside.things import is_overload
 
@@ -397,7 +398,7 @@ def comment_text(block: Block) -> list[str]:
     """
     The text of a block, without the `# ` and the indentation that its lines share,
     marks of [cells][CELL], and lines that are [only
-    drawn][sidebyside.prose.undecorated].
+    drawn][sidebyside.drawn.undecorated].
     """
     mark = "**{}**" if block[0].column else "## {}"
     texts = [comment.text.removeprefix("#").removeprefix(":") for comment in block]

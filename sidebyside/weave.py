@@ -28,8 +28,9 @@ from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, labels_of, set_labels, set_links
+from sidebyside.lists import keep_lines, open_lists, open_tables
 from sidebyside.mathematics import FormulaError, continued, find, typeset
-from sidebyside.prose import Prose, fences, keep_lines, open_lists, open_tables
+from sidebyside.prose import Prose, fences
 from sidebyside.read import Source
 from sidebyside.split import CODE, Kind, Section
 from sidebyside.symbols import set_symbols

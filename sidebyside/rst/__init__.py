@@ -41,18 +41,10 @@ fences, since anything that looks like a role in a piece of code is not one.
 import re
 from collections.abc import Iterator
 
-from sidebyside.prose import (
-    CODE,
-    Lines,
-    Prose,
-    fences,
-    indentation,
-    is_term,
-    open_examples,
-    stripped,
-)
+from sidebyside.prose import CODE, Lines, Prose, fences, indentation, is_term, stripped
 from sidebyside.rst.dialects import set_epytext, set_myst
 from sidebyside.rst.directives import MARK, WORDING, blocks
+from sidebyside.rst.examples import open_examples
 from sidebyside.rst.indented import deeper, open_code
 from sidebyside.rst.roles import SESSION, set_words
 

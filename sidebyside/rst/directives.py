@@ -18,7 +18,6 @@ from itertools import groupby
 
 from sidebyside.prose import (
     Lines,
-    example,
     fenced,
     indentation,
     moved,
@@ -26,6 +25,7 @@ from sidebyside.prose import (
     trimmed,
     within,
 )
+from sidebyside.rst.examples import example
 from sidebyside.rst.indented import deeper, literal
 from sidebyside.rst.roles import in_katex, label, url
 from sidebyside.rst.tables import (

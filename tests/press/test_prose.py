@@ -13,11 +13,13 @@ from sidebyside.errors import PressError, stop
 from sidebyside.fields import set_fields, types_of
 from sidebyside.inventory import inventory
 from sidebyside.links import labels_in, pictures_in, set_labels, set_links
+from sidebyside.lists import keep_lines, open_lists
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.press import EXTENSIONS, WithOutside
-from sidebyside.prose import Prose, keep_lines, open_examples, open_lists
+from sidebyside.prose import Prose
 from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
+from sidebyside.rst.examples import open_examples
 from sidebyside.split import comment_text, prose_blocks, split
 from sidebyside.weave import is_essay, outlined, public_names, weave
 
