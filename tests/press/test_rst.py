@@ -11,7 +11,7 @@ from sidebyside.mathematics import FormulaError
 from sidebyside.read import read
 from sidebyside.rst import set_rst
 from sidebyside.weave import weave
-from tests.press.test_prose import html_of, prose
+from tests.press.texts import html_of, prose
 
 
 def squeezed(text):
