@@ -5,14 +5,16 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
 
-from labml_rl import game
+from labml_rl import game, runs
 from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs.signals import Ear
 from tests.book.catch import Catch
+from tests.book.tiny_runs import Settings, Tiny
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -52,3 +54,10 @@ def nobody_stays() -> Iterator[None]:
     before = set(multiprocessing.active_children())
     yield
     assert set(multiprocessing.active_children()) <= before
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never interrupted."""
+    path = tmp_path_factory.mktemp("whole") / "run"
+    return runs.train(Tiny, Settings(), folder=path)

@@ -19,7 +19,7 @@ from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.best import Best
 from labml_rl.watch.scores import CHOOSING, Played, Result, measure
-from tests.book.test_runs import curve_of, end_of
+from tests.book.interrupted import curve_of, end_of
 from tests.book.tiny_runs import Settings, Tiny
 
 LOOKING: Any = {"evaluate_every_frames": 160, "evaluation_games": 16}
