@@ -48,6 +48,7 @@ figures: .venv/all ## make the figures again, from the emulator, the code and th
 	$(BIN)/python -m figures.networks
 	$(BIN)/python -m figures.batches
 	$(BIN)/python -m figures.tricks
+	$(BIN)/python -m figures.curves
 	$(BIN)/python -m figures.lag
 	$(BIN)/python -m figures.many
 	$(BIN)/python -m figures.sketches

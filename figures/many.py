@@ -13,7 +13,8 @@ from statistics import fmean, median
 
 import numpy as np
 
-from benchmarks import evidence
+from benchmarks import shelf
+from figures.curves import drawn, round_numbers
 from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, line, write_or_check
 from labml_rl.watch.many import human_normalised, interquartile_mean
 
@@ -91,10 +92,10 @@ Curve = list[tuple[float, float]]
 
 def curves_of(side: str) -> dict[str, Curve]:
     """The curve of each of the five games."""
-    algorithm, seed = evidence.IN_FIVE[side]
+    algorithm, seed = shelf.IN_FIVE[side]
     return {
-        name: evidence.curve_of(evidence.KEPT / algorithm / name / seed)
-        for name in evidence.FIVE_GAMES
+        name: shelf.curve_of(shelf.KEPT / algorithm / name / seed)
+        for name in shelf.FIVE_GAMES
     }
 
 
@@ -119,8 +120,8 @@ def draw_five() -> str:
     for place, (_, words, colour) in enumerate(SIDES):
         drawing.words(20 + 60 * place, 54, words, colour=colour, size=13)
 
-    names = evidence.FIVE_GAMES
-    titles = {key.lower(): title for key, title in evidence.TITLES.items()}
+    names = shelf.FIVE_GAMES
+    titles = {key.lower(): title for key, title in shelf.TITLES.items()}
     sides = [(curves_of(side), colour) for side, _, colour in SIDES]
     panels = [
         (
@@ -156,14 +157,14 @@ def draw_panel(
         return left + x / frames * WIDE, top + (1 - share) * HIGH
 
     drawing.words(left, top - 10, title, size=13)
-    for score in evidence.round_numbers(low, high):
+    for score in round_numbers(low, high):
         _, y = at(0, score)
         ends = [(left, y), (left + WIDE, y)]
         line(drawing, ends, stroke=FAINT, stroke_dasharray="2 5")
         words = format(score, shown).replace("-", "−")
         drawing.words(left - 5, y + 4, words, colour=FAINT, size=12, text_anchor="end")
     for curve, colour in curves:
-        points = evidence.drawn(at(*point) for point in curve)
+        points = drawn(at(*point) for point in curve)
         line(drawing, points, stroke=colour, stroke_width="2")
     for x, words, anchor in (
         (left, "0", "start"),

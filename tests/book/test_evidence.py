@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from benchmarks import evidence
+from benchmarks import evidence, shelf
 from benchmarks.record import ROOT, text
+from figures import curves
 from figures.drawing import FOLDER
 from hooks.results import on_pre_build, with_state_of_code
 from labml_rl import watch
@@ -30,7 +31,7 @@ from labml_rl.watch.scores import measure
 from labml_rl.watch.video import Video
 
 README = ROOT / "README.md"
-KEPT_AGENTS = sorted(evidence.KEPT.glob("*/*/*/checkpoint.safetensors"))
+KEPT_AGENTS = sorted(shelf.KEPT.glob("*/*/*/checkpoint.safetensors"))
 SETTINGS = Settings(
     game="CartPole-v1",
     workers=0,
@@ -55,7 +56,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(evidence, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(shelf, "KEPT", tmp_path / "kept")
     monkeypatch.setattr(evidence, "FILMS", tmp_path / "films")
     evidence.keep(folder, agent=True)
     return tmp_path / "kept" / "ppo" / "cartpolev1" / "seed-3"
@@ -64,12 +65,12 @@ def kept(folder, tmp_path, monkeypatch):
 def test_all_switches_of_dqn_are_in_the_name_of_a_run():
     kinds = DQNSettings.__annotations__.items()
     switches = {name for name, kind in kinds if kind is bool}
-    assert switches | {"quantiles"} == {*evidence.PARTS}, "add it to PARTS"
+    assert switches | {"quantiles"} == {*shelf.PARTS}, "add it to PARTS"
 
 
 def test_each_run_is_kept_under_what_it_is():
-    for path in evidence.KEPT.glob("*/*/*/run.json"):
-        assert evidence.kind_of(json.loads(path.read_text())) == path.parts[-4]
+    for path in shelf.KEPT.glob("*/*/*/run.json"):
+        assert shelf.kind_of(json.loads(path.read_text())) == path.parts[-4]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_each_run_is_kept_under_what_it_is():
 )
 def test_parts_that_are_switched_make_a_run_another(algorithm, settings, kind):
     record = {"algorithm": algorithm, "settings": settings}
-    assert evidence.kind_of(record) == kind
+    assert shelf.kind_of(record) == kind
 
 
 def test_a_run_is_kept_as_it_was(folder, kept):
@@ -148,8 +149,8 @@ def test_a_run_may_have_been_of_two_commits(kept):
 
 
 def test_a_film_is_kept_with_a_still(folder, tmp_path, monkeypatch):
-    for name in ("KEPT", "FILMS"):
-        monkeypatch.setattr(evidence, name, tmp_path / name.lower())
+    monkeypatch.setattr(shelf, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(evidence, "FILMS", tmp_path / "films")
     shades = np.arange(9, dtype=np.uint8) * 20
     with Video(folder / "film.mp4", 15) as film:
         for shade in shades:
@@ -177,8 +178,8 @@ def test_a_folder_holds_one_run(folder, kept, tmp_path):
 
 
 def test_a_run_in_which_no_game_has_ended_is_not_kept(folder, tmp_path, monkeypatch):
-    for name in ("KEPT", "FILMS"):
-        monkeypatch.setattr(evidence, name, tmp_path / name.lower())
+    monkeypatch.setattr(shelf, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(evidence, "FILMS", tmp_path / "films")
     new = tmp_path / "new"
     shutil.copytree(folder, new)
     progress = new / "progress.csv"
@@ -194,9 +195,9 @@ def test_a_run_in_which_no_game_has_ended_is_not_kept(folder, tmp_path, monkeypa
 
 
 def test_a_flat_curve_is_drawn(kept, tmp_path, monkeypatch):
-    monkeypatch.setattr(evidence, "curve_of", lambda _: [(0.0, 7.0), (8.0, 7.0)])
-    monkeypatch.setattr(evidence, "evaluations_of", lambda _: [])
-    assert "nan" not in evidence.draw(kept)
+    monkeypatch.setattr(shelf, "curve_of", lambda _: [(0.0, 7.0), (8.0, 7.0)])
+    monkeypatch.setattr(shelf, "evaluations_of", lambda _: [])
+    assert "nan" not in curves.draw(kept)
 
 
 def test_the_best_is_measured_again(kept):
@@ -214,24 +215,24 @@ def test_the_best_is_measured_again(kept):
 
 
 def test_the_curve_is_drawn_from_the_record(kept):
-    (figure,) = evidence.figures().values()
+    (figure,) = curves.figures().values()
     assert figure.count("<circle") == 2  # one for each evaluation
     points = figure.split("stroke-width")[0].count("L")
     assert ">PPO, CartPole<" in figure
     assert ", seed 3<" in figure
-    assert points >= len(evidence.curve_of(kept)) - 1
+    assert points >= len(shelf.curve_of(kept)) - 1
 
 
 def test_a_mark_far_above_a_curve_is_written_and_not_drawn(kept, monkeypatch):
-    monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", {"human": 9e5, "random": 1})
-    (figure,) = evidence.figures().values()
+    monkeypatch.setitem(shelf.PUBLISHED, "cartpolev1", {"human": 9e5, "random": 1})
+    (figure,) = curves.figures().values()
     assert "above: human 900,000<" in figure
     assert figure.count("stroke-dasharray") == 1
 
 
 def test_marks_that_are_close_together_are_named_together(kept, monkeypatch):
-    monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", {"random": 1, "human": 1.01})
-    (figure,) = evidence.figures().values()
+    monkeypatch.setitem(shelf.PUBLISHED, "cartpolev1", {"random": 1, "human": 1.01})
+    (figure,) = curves.figures().values()
     assert ">human 1.01; random 1<" in figure
     assert figure.count("stroke-dasharray") == 2
 
@@ -269,16 +270,14 @@ def test_no_curve_strikes_words_out(path):
 def test_a_curve_is_drawn_beside_runs_with_the_same_plan(
     tmp_path, monkeypatch, planned, shown
 ):
-    monkeypatch.setattr(evidence, "KEPT", tmp_path)
+    monkeypatch.setattr(shelf, "KEPT", tmp_path)
     for seed, total in enumerate((10, 40, 10, 40)):
         folder = tmp_path / "a2c" / "pong" / f"seed-{seed}"
         folder.mkdir(parents=True)
         record = {"settings": {"total_frames": total}}
         (folder / "run.json").write_text(json.dumps(record))
         (folder / "progress.csv").write_text(f"frames,return_mean\n{total},{seed}\n")
-    curves = [
-        evidence.curve_of(each) for each in evidence.runs_of("a2c", "pong", planned)
-    ]
+    curves = [shelf.curve_of(each) for each in shelf.runs_of("a2c", "pong", planned)]
     seen = [(frames, seed) for ((frames, seed),) in curves]
     every = [(10, 0), (40, 1), (10, 2), (40, 3)]
     assert seen == [each for each in every if shown in (0, each[0])]
@@ -311,13 +310,13 @@ def test_seeds_that_are_drawn_together_have_one_figure(game, front, others, curv
     ],
 )
 def test_an_axis_has_round_numbers(low, high, numbers):
-    assert evidence.round_numbers(low, high) == pytest.approx(numbers)
+    assert curves.round_numbers(low, high) == pytest.approx(numbers)
 
 
 def test_all_that_is_kept_is_on_the_site():
     """After another run is kept, `python -m benchmarks.evidence` brings it there."""
     assert evidence.SUMMARY.read_text() == text(evidence.sum_up()) + "\n"
-    for name, figure in evidence.figures().items():
+    for name, figure in curves.figures().items():
         assert (FOLDER / name).read_text() == figure
 
 
@@ -390,7 +389,7 @@ def test_a_human_normalised_score_is_1_where_the_human_is(kept, monkeypatch):
     mean = json.loads((kept / "scores.json").read_text())["mean"]
 
     def normalised(**marks: float) -> Any:
-        monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", marks)
+        monkeypatch.setitem(shelf.PUBLISHED, "cartpolev1", marks)
         found = evidence.sum_up()["ppo"]["cartpolev1"]["seed-3"]
         return found.get("human_normalised")
 
@@ -415,7 +414,7 @@ def test_settings_are_kept(kept):
 )
 def test_many_games_with_four_beginnings_are_the_same(run, game, seed, times):
     """Of agents that nearly always take the best action."""
-    file = evidence.KEPT / run / game / f"seed-{seed}" / "scores.json"
+    file = shelf.KEPT / run / game / f"seed-{seed}" / "scores.json"
     points = Counter(json.loads(file.read_text())["points"])
     assert points.total() == 30
     assert sum(count for _, count in points.most_common(4)) == times
@@ -423,7 +422,7 @@ def test_many_games_with_four_beginnings_are_the_same(run, game, seed, times):
 
 def test_the_page_on_watching_has_the_score_of_thirty_games():
     """Beside that of eight, which is higher by chance."""
-    file = evidence.KEPT / "ppo" / "breakout" / "seed-1" / "scores.json"
+    file = shelf.KEPT / "ppo" / "breakout" / "seed-1" / "scores.json"
     scores = json.loads(file.read_text())
     said = f"[{scores['mean']:.0f} ± {scores['standard_error']:.0f}]"
     assert f"the same agent has {said}" in " ".join((watch.__doc__ or "").split())
@@ -431,7 +430,7 @@ def test_the_page_on_watching_has_the_score_of_thirty_games():
 
 def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
     page = " ".join((ROOT / "labml_rl/dqn/drq.py").read_text().split())
-    runs = [*(evidence.KEPT / "drq").glob("*/*")]
+    runs = [*(shelf.KEPT / "drq").glob("*/*")]
     games = Counter(each.parent.name for each in runs)
     assert games == {"breakout": 3, "pong": 3, "mspacman": 3, "roadrunner": 3}
     for run in runs:
@@ -440,23 +439,23 @@ def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
         digits = 0 if scores["mean"] > 100 else 1
         mean, error = scores["mean"], scores["standard_error"]
         said = f"{mean:,.{digits}f} ± {error:.{digits}f}".replace("-", "−")
-        published = evidence.PUBLISHED[game]["drq"]
+        published = shelf.PUBLISHED[game]["drq"]
         assert said in page
         assert f" {published:,.{digits}f}".replace(" -", " −") in page
 
 
 def test_how_far_apart_seeds_of_drq_can_be():
     """In Road Runner and Ms. Pac-Man, in thirty games of each agent."""
-    files = sorted((evidence.KEPT / "drq/roadrunner").glob("*/scores.json"))
+    files = sorted((shelf.KEPT / "drq/roadrunner").glob("*/scores.json"))
     first, second, _ = (json.loads(file.read_text()) for file in files)
     assert second["mean"] / first["mean"] == pytest.approx(4, abs=0.1)
-    assert second["mean"] > 2 * evidence.PUBLISHED["roadrunner"]["human"]
+    assert second["mean"] > 2 * shelf.PUBLISHED["roadrunner"]["human"]
     assert 1.9 < min(second["points"]) / max(first["points"]) < 2
 
-    folders = sorted((evidence.KEPT / "drq/mspacman").iterdir())
+    folders = sorted((shelf.KEPT / "drq/mspacman").iterdir())
     means = [json.loads((each / "scores.json").read_text())["mean"] for each in folders]
-    curves = [evidence.curve_of(each)[-1][1] for each in folders]
-    published = evidence.PUBLISHED["mspacman"]["drq"]
+    curves = [shelf.curve_of(each)[-1][1] for each in folders]
+    published = shelf.PUBLISHED["mspacman"]["drq"]
     assert [mean > published for mean in means] == [False, False, True]
     assert 1.8 < max(means) / min(means) < 2
     assert means.index(max(means)) != curves.index(max(curves))
@@ -464,19 +463,19 @@ def test_how_far_apart_seeds_of_drq_can_be():
 
 def test_how_much_sooner_drq_is_where_dqn_gets():
     """In Ms. Pac-Man, by the last hundred games of training."""
-    frames, score = evidence.curve_of(evidence.KEPT / "drq/mspacman/seed-1")[-1]
+    frames, score = shelf.curve_of(shelf.KEPT / "drq/mspacman/seed-1")[-1]
     for seed, times in ((1, 4), (2, 8)):
-        slow = evidence.curve_of(evidence.KEPT / f"fast-dqn/mspacman/seed-{seed}")
+        slow = shelf.curve_of(shelf.KEPT / f"fast-dqn/mspacman/seed-{seed}")
         there = next(at for at, mean in slow if mean >= score)
         assert times < there / frames < times + 1
         _, then = min(slow, key=lambda each: abs(each[0] - frames))
-        for run in (evidence.KEPT / "drq/mspacman").iterdir():
-            _, reached = evidence.curve_of(run)[-1]
+        for run in (shelf.KEPT / "drq/mspacman").iterdir():
+            _, reached = shelf.curve_of(run)[-1]
             assert reached / then > 2.5
 
 
 def test_what_the_page_says_of_drq_in_pong():
-    folders = sorted((evidence.KEPT / "drq/pong").iterdir())
+    folders = sorted((shelf.KEPT / "drq/pong").iterdir())
     files = (folder / "scores.json" for folder in folders)
     first, *others = (json.loads(file.read_text()) for file in files)
     assert first["points"].count(-13) in (13, 14)
@@ -492,11 +491,11 @@ def test_what_the_page_says_of_drq_in_pong():
 
 
 def test_what_the_page_says_of_drq_in_breakout():
-    folders = sorted((evidence.KEPT / "drq/breakout").iterdir())
+    folders = sorted((shelf.KEPT / "drq/breakout").iterdir())
     for folder in folders:
-        frames, score = evidence.curve_of(folder)[-1]
-        for slow in (evidence.KEPT / "ppo/breakout").glob("seed-[123]"):
-            curve = evidence.curve_of(slow)
+        frames, score = shelf.curve_of(folder)[-1]
+        for slow in (shelf.KEPT / "ppo/breakout").glob("seed-[123]"):
+            curve = shelf.curve_of(slow)
             there = next(at for at, mean in curve if mean >= score)
             assert 3 < there / frames < 6.5
         assert json.loads((folder / "scores.json").read_text())["mean"] > score
@@ -516,8 +515,8 @@ def test_what_the_page_says_of_drq_in_breakout():
 
 def test_what_the_page_says_of_the_best_of_the_second_seed():
     """It had the highest mean of ten, and scores less than the last agent."""
-    folder = evidence.KEPT / "fast-dqn" / "mspacman" / "seed-2"
-    looks = dict(evidence.evaluations_of(folder))
+    folder = shelf.KEPT / "fast-dqn" / "mspacman" / "seed-2"
+    looks = dict(shelf.evaluations_of(folder))
     best, last = (
         json.loads((folder / f"{name}.json").read_text())
         for name in ("scores-best", "scores")
@@ -529,7 +528,7 @@ def test_what_the_page_says_of_the_best_of_the_second_seed():
 
 def test_the_best_plays_for_its_own_scores(folder, tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(evidence, "KEPT", tmp_path)
+    monkeypatch.setattr(shelf, "KEPT", tmp_path)
     monkeypatch.setattr(Saved, "of", lambda *_, best=False: best)
     monkeypatch.setattr(
         evidence, "score", lambda best, path: seen.append((path.name, best))

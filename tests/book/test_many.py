@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from benchmarks.evidence import PUBLISHED
+from benchmarks.shelf import PUBLISHED
 from figures import many as figure
 from labml_rl.game import available_games
 from labml_rl.watch.many import (
