@@ -12,7 +12,7 @@ symbols:
 
 # Deep reinforcement learning on Atari
 
-Nobody wrote down how to play Breakout. You can learn it all the same: press buttons,
+Nobody wrote down how to play Breakout. You can learn it nevertheless: press buttons,
 watch the screen, and keep doing what raises the score. **Reinforcement learning** makes
 a program that learns like that, and *deep* reinforcement learning gives it a neural
 network for the watching and deciding.
@@ -159,9 +159,9 @@ front page.)
    options][labml_rl.game.GameOptions], [The game][labml_rl.game.Game] and [The
    beginning of an episode][labml_rl.game.Game.reset], and the questions at the end of
    the page.
-2. [Seeing](bodies.py), without the layer that takes bytes and its blocks,
-   [networks](networks.py), [returns and advantages](returns.py),
-   [A2C](a2c/__init__.py) and [its experiment](a2c/experiment.py).
+2. [Seeing](bodies.py), without *The layer that takes bytes*, [networks](networks.py),
+   [returns and advantages](returns.py), [A2C](a2c/__init__.py) and [its
+   experiment](a2c/experiment.py).
 3. [A problem that takes a minute](small.py), the part above *When it does not learn*:
    train an agent.
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its

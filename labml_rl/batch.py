@@ -83,8 +83,8 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
         count: how many games.
 
     Returns:
-        That many seeds, all different, and as good as independent of those of any other
-        run.
+        That many seeds, all different, and practically independent of those of any
+        other run.
 
     Raises:
         ValueError: if there are to be none, or if the seed is below 0.
@@ -220,8 +220,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             array with these rows, and the same key with an underscore says which of
             them count. So the scores of finished games are in
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
-            says in which rows. (An episode that ended with a life has no score, and if
-            no others ended, there is no `"episode"`:
+            says in which rows. (An episode that ended with the loss of a life has no
+            score, and if no others ended, there is no `"episode"`:
             [scores_of][labml_rl.environments.scores_of] allows for both. An environment
             of your own has scores if [Resumable][labml_rl.environments.Resumable] or
             Gymnasium's `RecordEpisodeStatistics` is around it.)
@@ -491,8 +491,8 @@ class SerialGames(Games):
         """
         If one game fails to play, or Ctrl-C comes in the middle, some have played this
         step and others have not. So all of them are given up, as [those in
-        workers][labml_rl.worker.ParallelGames._receive] are. A question that one can't
-        answer does no harm.
+        workers][labml_rl.worker.ParallelGames._receive] are. A question that a game
+        can't answer does no harm.
         """
         method, requests = self._request
         try:

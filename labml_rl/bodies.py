@@ -246,8 +246,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
     ### In blocks
 
     A layer with 4 channels and windows of 8 × 8 is an awkward job for a processor that
-    multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 goes into
-    8 and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
+    multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 divides 8
+    and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
     square its channels. Now the same sums are those of a layer with 64 channels, whose
     windows of 2 × 2 move by 1:
 
@@ -274,7 +274,7 @@ def as_blocks(pictures: Tensor) -> Tensor:
 
     # The four bytes of a row of a block stay neighbours. Moving them as one 32-bit
     # number takes a fifth of the time. (First all rows are put below one another:
-    # PyTorch turns four bytes into one number only if 4 goes into each stride.)
+    # PyTorch turns four bytes into one number only if 4 divides each stride.)
     if pictures.dtype == torch.uint8:
         words = pictures.contiguous().view(-1, width).view(torch.int32)
         cut = words.view(n, channels, down, SIDE, across)
@@ -293,7 +293,7 @@ def shape_in_blocks(
     """
     ### Not every picture
 
-    Sides that 4 doesn't go into can't be cut. And nine channels of 36 × 144 pixels have
+    Sides that 4 does not divide can't be cut. And nine channels of 36 × 144 pixels have
     the same shape in blocks as they have without: the two could not be told apart, so
     they are not cut either.
 

@@ -163,8 +163,8 @@ class GameOptions:
     # or more, and to the agent they are worth the same. The reported score is never
     # clipped.
     #
-    # There is no negative reward for dying. That nothing more comes, once an episode
-    # has ended, is bad enough.
+    # There is no negative reward for dying. It is bad enough that nothing more comes
+    # after the end of an episode.
     clip_rewards: bool = False
 
     # ### What people see
@@ -402,7 +402,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         A reset takes as long as seventy frames, since the emulator plays for a second
         until the game is ready. While one of eight games does this, the other seven
         wait. But in many games a reset always ends in [the same
-        state][labml_rl.game.SAME_START]. So that state is kept, and the next time it is
+        state][labml_rl.game.SAME_START]. So this state is kept. The next time, it is
         put back, which takes about as long as one frame.
 
         !!! warning "What is on the screen is not in the state"
@@ -705,7 +705,8 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
         the game. `ep_rew_mean` is then a mean over single lives and clipped rewards,
         not over whole games and points.
 
-    Its `evaluate_policy` knows nothing of lives. Give it whole games and raw points:
+    The `evaluate_policy` of Stable-Baselines3 knows nothing of lives. Give it whole
+    games and raw points:
     `DummyVecEnv([partial(make_game, "Pong", episodic_life=False)])`.
 
     Where a program wants a name, `gymnasium.make` knows the games as

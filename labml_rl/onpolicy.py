@@ -13,8 +13,8 @@ an update. So the difference between [the page of A2C](a2c/experiment.py) and [t
 PPO](ppo/experiment.py) is the difference between the algorithms.
 ([IMPALA](impala/experiment.py) is built on the same base.)
 
-There are two layers. The lower one has what an agent needs to learn from its [latest
-play](sampling.py) at all, as [PQN](pqn/__init__.py) does, too. The upper one adds what
+There are two layers. The lower one has what an agent needs if it learns from its
+[latest play](sampling.py), as [PQN](pqn/__init__.py) does, too. The upper one adds what
 belongs to a policy.
 """
 
@@ -368,8 +368,8 @@ class PolicyExperiment(RolloutExperiment[P]):
         """
         ### A custom network
 
-        Override this, and PPO and A2C learn with a network of your own. For a batch of
-        observations it has to give logits, shape `(B, A)`, and values, shape `(B,)`:
+        Override this to let PPO and A2C learn with a network of your own. For a batch
+        of observations it has to give logits, shape `(B, A)`, and values, shape `(B,)`:
 
         ```python
         from torch import nn
@@ -445,8 +445,8 @@ class PolicyExperiment(RolloutExperiment[P]):
         ### Look again
 
         While it played, the network answered much of this already. To compute it again
-        is still faster: keeping what a gradient needs while playing would mean many
-        small backward passes instead of one.
+        is still faster: to keep what a gradient needs would mean many small backward
+        passes instead of one.
 
         Args:
             observations: shape `(B, …)`.
@@ -464,9 +464,9 @@ class PolicyExperiment(RolloutExperiment[P]):
 
         At first everything is wrong, and large steps are good. Towards the end, what
         was learned should no longer be disturbed. So the learning rate goes down to 0
-        in a straight line, which is called **annealing**. The price is that a run
-        planned to be twice as long learns differently from its first update on, and one
-        that is over can't just [go on][labml_rl.runs.loop.lengthen].
+        in a straight line, which is called **annealing**. The price: from its first
+        update on, a run planned to be twice as long learns differently, and one that is
+        over can't just [go on][labml_rl.runs.loop.lengthen].
 
         Other numbers can go down as well, such as the clip of PPO, as in its paper. The
         settings are those of the whole run. So lend the experiment others for each

@@ -50,13 +50,13 @@ What comes out, 0.1345, 0.21 and 0.2, is [worked out below][gae].
 The agent plays $N$ games at once, $T$ steps in each, and then learns from what it saw.
 That is a **rollout**. Its arrays have a row for each step and a column for each game.
 
-A rollout need not be as long as an episode. A long episode goes on in the next one, and
-of short ones there are several in a column, one after the other. So a rollout begins
-and stops in the middle of play, and something has to guess how its last episodes will
-go on. That is the job of a network which has learned what return to expect after an
-observation $o_t$. That return is the **value** $V(o_t)$, and $V$ is called the **value
-function**. Putting a value in place of rewards that have not been seen yet is called
-**bootstrapping**.
+A rollout need not be as long as an episode. A long episode goes on in the next rollout,
+and of short ones there are several in a column, one after the other. So a rollout
+begins and stops in the middle of play, and something has to guess how its last episodes
+will go on. That is the job of a network which has learned what return to expect after
+an observation $o_t$. That return is the **value** $V(o_t)$, and $V$ is called the
+**value function**. Putting a value in place of rewards that have not been seen yet is
+called **bootstrapping**.
 
 Here are six steps of one game. An episode ends with step 2:
 
@@ -180,10 +180,10 @@ class Rollout:
             CleanRL does so in its PPO, and `labml_nn` in its GAE. Their agents learn
             that the best position is worth nothing when the time is up, and nothing on
             the screen tells the time. [Pardo et al.
-            (2018)](https://arxiv.org/abs/1712.00378) show that this makes for worse
-            agents. But where the limit is part of the task, such as scoring as much as
-            possible in a minute, it *is* an end. Then, they say, the agent must be
-            shown how much time is left.
+            (2018)](https://arxiv.org/abs/1712.00378) show that this makes agents worse.
+            But where the limit is part of the task, such as scoring as much as possible
+            in a minute, it *is* an end. Then, they say, the agent must be shown how
+            much time is left.
 
         !!! warning "The next observation is from another episode"
             With $V(o_{t+1})$ for a truncated step, the agent is paid for the beginning

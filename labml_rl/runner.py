@@ -195,8 +195,9 @@ def stepped(answer: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         The same.
 
     Raises:
-        TypeError: if it is anything else than five things, the last a dictionary, and
-            not the two ends. Before Gymnasium there were four, with one end for both.
+        TypeError: unless there are five things, of which the last is a dictionary and
+            the two ends are not. Before Gymnasium there were four, with one end for
+            both.
     """
     several = isinstance(answer, tuple | list)
     if not several or len(answer) != 5:

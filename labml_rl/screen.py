@@ -31,8 +31,8 @@ pixel and colour, the larger of the two values.*
 
 This maximum (*max-pooling* of frames, in Gymnasium) then loses its colours
 (*grayscale*), which the network can do without, and is shrunk to 84 × 84 pixels. (It is
-a square because the convolutions on a GPU that [Mnih et al.
-(2013)](https://arxiv.org/abs/1312.5602) had took nothing else.)
+a square because the GPU convolutions of [Mnih et al.
+(2013)](https://arxiv.org/abs/1312.5602) took nothing else.)
 
 ![The last picture in grey; and the same, square and
 coarser](../assets/figures/game-shrink.png)
@@ -86,8 +86,8 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
 
     !!! warning "The third argument of `cv2.resize` is not the interpolation"
         It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
-        without complaint, and uses bilinear interpolation. At less than half the size
-        that skips pixels: a small ball can vanish. `INTER_AREA` averages over
+        without complaint, and uses bilinear interpolation. That skips pixels when the
+        new size is less than half: a small ball can vanish. `INTER_AREA` averages over
         everything that a new pixel covers.
 
     The scoreboard can be cut off. [Mnih et al. (2013)](https://arxiv.org/abs/1312.5602)

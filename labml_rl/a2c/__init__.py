@@ -13,7 +13,7 @@ symbols:
 
 # Advantage actor-critic (A2C)
 
-Make actions that went well likelier, and those that went badly less likely. That is the
+Make an action likelier if it went well, and less likely if it went badly. That is the
 whole idea, and this page turns it into a loss that PyTorch can minimise. At its end
 there are three short functions and an optimiser. [The experiment](experiment.py) puts
 them into a loop, and shows what agents have learned with them.
@@ -109,7 +109,7 @@ return](../returns.py). So the term of step $t$ gets the factor $\gamma^t$. But 
 $\gamma = 0.99$, the term of step 500 would count for 0.007, and the agent would learn
 next to nothing from what comes late in a game. So nearly everybody leaves that factor
 out. The result is no longer the gradient of any function ([Nota and Thomas,
-2020](https://arxiv.org/abs/1906.07073)). It works all the same. It can be taken for an
+2020](https://arxiv.org/abs/1906.07073)). It works nevertheless. It can be seen as an
 estimate of the gradient *without* a discount: a little wrong, but with much less noise.
 """
 
@@ -126,8 +126,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     ### A baseline costs nothing
 
     In a game that takes no points away, all returns may be positive. Then every action
-    that is drawn is made likelier, good or bad, and only because the good ones are
-    pushed up harder does the average come out right. That takes very many draws.
+    that is drawn is made likelier, good or bad, and the average comes out right only
+    because the good ones are pushed up harder. That takes very many draws.
 
     So subtract something. Let $b$ be any number that does not depend on the action.
     What it adds to the gradient is, on average,
@@ -147,9 +147,9 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     ![The returns of two actions as two heaps of points, first as they are, then less
     their average](../../assets/figures/a2c-baseline.svg)
 
-    *The action "left" pays 5 on average and "right" pays 8, give or take. Each dot is
-    one draw of an action. Without a baseline, in the first panel, both are pushed up.
-    With one, the better one goes up and the other down.*
+    *The action "left" pays 5 on average and "right" pays 8, with some noise. Each dot
+    is one draw of an action. Without a baseline, in the first panel, both are pushed
+    up. With one, the better one goes up and the other down.*
 
     In numbers: the two are equally likely, and now left always pays 5, and right always
     8. With logits $\ell$ and a softmax,
@@ -210,7 +210,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
         still has a gradient.
 
     !!! warning "The sign"
-        Without the minus the agent learns to lose, and it learns that fast.
+        Without the minus the agent learns to lose, and learns it fast.
 
     Args:
         log_probs: $\log \pi(a_t \mid o_t)$, with a gradient, any shape.
@@ -409,8 +409,8 @@ def check_constant(**tensors: Tensor) -> None:
 # 4. All rewards are doubled. How do the three parts of the loss change?
 #
 # ??? tip "Answers"
-#     1. By 0.1 and by 0.9, 1 less the probability. The rare one is pushed nine times as
-#        hard, and drawn a ninth as often. So on average neither gets likelier, as it
+#     1. By 0.1 and by 0.9, 1 minus the probability. The rare one is pushed nine times
+#        as hard, and drawn a ninth as often. So on average neither gets likelier, as it
 #        should be where both are equally good.
 #     2. Its own loss has no gradient then. But the entropy bonus has one: it makes the
 #        probabilities more alike. And a body that it shares with the critic changes

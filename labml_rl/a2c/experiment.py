@@ -77,7 +77,7 @@ it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
 *CartPole, where no game lasts longer than 500 steps, and each step is worth a point.*
 
 The curve of CartPole falls several times. Nothing in A2C asks how far a step takes the
-*policy*, and whatever a step too far has undone has to be learned again. That is where
+*policy*, and after a step too far, much has to be learned again. That is where
 [PPO](../ppo/__init__.py) begins.
 
 Each run, with its command, its machine and its agent's scores, is on the [results

@@ -140,7 +140,7 @@ that learns, and change with it (they are *non-stationary*, a *moving target*).
 
 ### What goes wrong
 
-Three things come together here, any two of which can be made safe:
+Three things come together here. With any two of them alone, learning can be made safe:
 
 - The network *generalises*: learning about one screen changes what it says of all that
   look like it.
@@ -211,8 +211,8 @@ def following_values(
 
     The values are estimates, and each has an error. The largest of them is likely to be
     one whose error is *positive*: that is how it came to be the largest. So the maximum
-    is too large on average, even if no estimate is. This is the **overestimation
-    bias**, or maximisation bias.
+    is too large on average, even if each estimate is right on average. This is the
+    **overestimation bias**, or maximisation bias.
 
     An example: there are two actions, and both are worth 0. The estimates are $+1$ or
     $-1$, each by the toss of a coin. In three cases out of four at least one of them is
@@ -372,7 +372,7 @@ def td_loss(
     \end{aligned}$$
 
     The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
-    error**: what is known after the step, less what was thought before it.
+    error**: what is known after the step, minus what was thought before it.
 
     With $n = 1$ the target is the one from above. With a larger $n$, the news of a
     reward moves back by $n$ steps each time that it is learned. The target counts $n$

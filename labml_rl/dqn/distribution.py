@@ -99,7 +99,7 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     can reach $\pm 100$, and a point at every tenth step already makes 10. What is
     beyond the last atom counts as the last, and no message says so. If `action_value`
     stays close to 10, or if rewards are not clipped, choose another range. This one is
-    twice as wide, with atoms as close together:
+    twice as wide, and atoms are again 0.4 apart:
 
     ```sh
     labml-rl train fast-dqn --game Breakout \

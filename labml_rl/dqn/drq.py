@@ -73,7 +73,7 @@ with a much larger network.
 the frames played: all rise in nearly straight lines, and end at 16, 13
 and 17](../../assets/figures/run-drq-breakout-seed-1.svg)
 
-*Breakout in two hours, with three seeds. The step in one of the curves is a single
+*Breakout in two hours, with three seeds. The jump in one of the curves is a single
 game, which paid more than 350 points.*
 
 The agents score 19.0 ± 1.1, 14.5 ± 0.8 and 17.4 ± 2.3 in whole games after that. The
@@ -260,7 +260,8 @@ class Experiment(experiment.Experiment):
 #
 # ??? tip "Answers"
 #     1. It lets one network choose the action and another say what that is worth. Here
-#        both are the same network, and it says most of the action that it chooses.
+#        both are the same network, and it chooses the action with its own largest
+#        value.
 #     2. Never, unless it ends a life: otherwise it can't be drawn [before what follows
 #        it is there][labml_rl.replay.rings.Rings.can_be_drawn]. The first steps are
 #        drawn most often, some 130 times each. They were played at random.

@@ -90,9 +90,9 @@ def explore(
     r"""
     ## An action for each game
 
-    Each game throws its own dice. With one throw for all, sixteen games would explore
-    at the same moment, and then none of them. The dice are thrown first, and the
-    network is asked only if some game is not to explore.
+    Each game throws its own dice. With one throw for all, all sixteen games would
+    explore in a step, or none. The dice are thrown first, and the network is asked only
+    if some game is not to explore.
 
     !!! warning "Any action, even the best"
         The best action can be drawn at random, too. Of $A$ actions, it is taken with

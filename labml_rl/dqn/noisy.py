@@ -42,8 +42,8 @@ of DQN but DrQ's.
 
 !!! warning "Noise is no promise"
     Where noise moves the values of all actions up or down together, it does not change
-    which is best. And as long as the network says about the same of all screens, it may
-    do the same on all of them. So look at what your agent does, and [keep
+    which is best. And as long as the network says nearly the same of all screens, the
+    agent may do the same on all of them. So look at what your agent does, and [keep
     epsilon][labml_rl.dqn.rainbow.FastSettings] if that is too little.
 
 ## A layer with noise

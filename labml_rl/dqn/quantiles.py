@@ -35,8 +35,8 @@ else was as in [Nature](settings.py).
 
 Play on from one position a hundred times, and sort the hundred returns. The one in the
 middle is the *median*: half of all are less. The one at a tenth of the way has a tenth
-below it. In general, the **quantile** at the level $\tau$ is the number that a return
-is below with probability $\tau$.
+below it. In general, the **quantile** at the level $\tau$ is the number below which a
+return lies with probability $\tau$.
 
 ![An atom between both](../../assets/figures/quantiles-1.svg "1 atom")
 ![An atom for each side](../../assets/figures/quantiles-2.svg "2 atoms")
@@ -191,7 +191,7 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
         ([Jullien et al., 2025](https://arxiv.org/abs/2305.16877)). Where a return is
         lopsided, the mean is wrong, too. Let it be 1 in one try out of ten, and
         otherwise 0: the mean of 51 atoms is 0.18 instead of 0.1. So don't read the
-        atoms as probabilities. It pays off all the same: without the round bottom, the
+        atoms as probabilities. The round bottom pays off nevertheless: without it, the
         human-normalised median of the paper is 199% instead of 211%.
 
     Args:
@@ -265,16 +265,16 @@ def quantile_loss(
 
     !!! warning "Three slips that no score shows"
         - **The other way round.** With $z_i - y_j$, the first atom learns the highest
-          returns and the last the lowest. The mean is the same, and the agent plays as
-          well as ever.
+          returns and the last the lowest. The mean is the same, and the agent plays no
+          worse.
         - **The mean of both sums.** That divides the gradient by $K$. Adam hardly
           notices. RMSProp's epsilon does, and so does a limit on the length of
           gradients.
         - **Rows for columns.** The level belongs to the atom of the network, and not to
           that of the target. If it goes to the targets, all atoms learn the same.
 
-    With [priorities](../replay/prioritised.py), what is the surprise? The loss will not
-    do. Where the outcome is open it is above 0 however right the network is, as [a
+    With [priorities](../replay/prioritised.py), what is the surprise? Not the loss.
+    Where the outcome is open it is above 0 however right the network is, as [a
     cross-entropy is][labml_rl.dqn.distribution.distribution_loss]. So here it is how
     far the atoms are from the targets, once both are sorted:
 

@@ -107,8 +107,8 @@ each return, and what it expects of each
 action](../../assets/films/run-fast-rainbow-pong-seed-1.mp4){ width=1280 height=720 }
 
 *A minute of that agent, as it was at the end. The blue band is [the
-distribution](distribution.py): the brighter, the likelier it holds a return to be. It
-falls just before a point is lost (the red marks).*
+distribution](distribution.py): the brighter, the likelier it holds a return to be. The
+band falls just before a point is lost (the red marks).*
 
 The run, with its command and its scores, is on the [page of
 results](../../results.md#pong-by-rainbow).
@@ -150,8 +150,8 @@ class Settings(settings.Settings):
     is [made smaller](dueling.py) before it goes into the body. Each row of a batch has
     [noise of its own](noisy.py), which is not cut off at ±2, and the two streams share
     that of their inputs. The last layers have a bias besides that of their noise.
-    Priorities are not cut off at 100, no step is drawn without regard to them, and an
-    agent that is measured has no noise.
+    Priorities are not cut off at 100, all steps are drawn by them, and an agent that is
+    measured has no noise.
 
     !!! warning "How much noise?"
         They have 0.5, like Fortunato et al. But a footnote says that they drew the

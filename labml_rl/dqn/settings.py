@@ -129,8 +129,8 @@ class Settings(SpeedSettings):
         noise: how much of it there is at the beginning.
         prioritised: draw surprising steps more often.
         priority_exponent: how much more often. With 0, all are alike.
-        importance_start: how much of that is made up for in the loss, at the beginning.
-            At the end all of it is, 1.
+        importance_start: how much of that is corrected in the loss, at the beginning.
+            At the end it is 1: all of it.
         turns: how often to play and learn before anything is written down.
     """
 

@@ -184,7 +184,7 @@ def vtrace(
 
     The values of a policy are those for which its mean error is 0. So take $\pi$, cut
     each probability at $\bar{\rho}$ times that of $\mu$, and divide by their sum, so
-    that they add up to 1. That leaves the 0 a 0, and the values that are learned are
+    that they add up to 1. The sum above stays 0, and the values that are learned are
     those of this policy. (It is theorem 1 of the paper, and exact if each observation
     has its own value, as in a table.) For two actions and $\bar{\rho} = 1$:
 

@@ -33,9 +33,9 @@ actor is always one update behind, and on a processor a run can be [repeated, an
 resumed](../runs/experiment.py) with the same numbers.
 
 Is it faster? Only if something was idle before. On two cores, players and PyTorch's
-threads keep both busy without it, and it is [a little
-slower](../../benchmarks/lag.md#is-it-faster). It is for machines on which a GPU and the
-cores would wait for each other. We have measured none of those.
+threads keep both cores busy anyway, and with actors a run is [a little
+slower](../../benchmarks/lag.md#is-it-faster). They are for machines on which a GPU and
+the cores would wait for each other. We have measured none of those.
 """
 
 from collections import deque

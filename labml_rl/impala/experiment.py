@@ -56,8 +56,8 @@ none](../../assets/figures/impala-lag.svg)
 
 A lag of one update or four makes no difference here, with V-trace or without. Sixteen
 does: then most runs learn with V-trace, and most collapse without it. (With five runs
-each, chance alone would do as much one time in thirteen.) With 64, even V-trace is not
-enough: where two policies differ a lot, many actions hardly count. [How that was
+each, chance alone makes such a difference one time in thirteen.) With 64, even V-trace
+is not enough: where two policies differ a lot, many actions hardly count. [How that was
 measured](../../benchmarks/lag.md).
 
 ## What to watch

@@ -17,18 +17,18 @@ symbols:
 # Proximal policy optimisation (PPO)
 
 [A2C](../a2c/__init__.py) plays, takes one step uphill, and throws away all it saw. That
-is a pity: each step had to be played, and there was more to learn from it. Why not take
-several steps? Because the direction uphill was found with the old policy. After a step
-there is a new one, which would have played differently, and after a few steps what was
-seen says little about it.
+is a pity: all of it had to be played, and there was more to learn from it. Why not take
+several steps uphill? Because the direction uphill was found with the old policy. After
+a step there is a new one, which would have played differently, and after a few steps
+what was seen says little about it.
 
-[Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
-same: they make several passes through what was seen (each pass is an *epoch*), a part
-at a time (a *minibatch*). And they have a rule: once an action's probability has moved
-far enough, moving it further gains nothing. The rule is one line long, and it is on
-this page, with the reason why it may be used. (An algorithm that learns only from its
-own latest play is [on-policy](../sampling.py). PPO is called that, too: a few passes
-later what was seen is thrown away, before it gets old.)
+[Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps
+nevertheless: they make several passes through what was seen (each pass is an *epoch*),
+a part at a time (a *minibatch*). And they have a rule: once an action's probability has
+moved far enough, moving it further gains nothing. The rule is one line long, and it is
+on this page, with the reason why it may be used. (An algorithm that learns only from
+its own latest play is [on-policy](../sampling.py). PPO is called that, too: a few
+passes later what was seen is thrown away, before it gets old.)
 
 The functions here are the losses. The loop around them fits [on one page](plain.py),
 and [the experiment](experiment.py) shows what an agent has learned with it.
@@ -162,15 +162,15 @@ def normalised(advantages: Tensor) -> Tensor:
     ## Advantages of one size
 
     In one game the advantages are about 0.01, in another about 10. With a mean of 0 and
-    a standard deviation of 1, the same learning rate will do for both, and will still
-    do when the agent gets better and returns grow.
+    a standard deviation of 1, the same learning rate suits both, and still does when
+    the agent gets better and returns grow.
 
     To subtract the mean is to subtract a [baseline][labml_rl.a2c.policy_loss], which
     costs next to nothing. It can flip a sign, though. If all actions of a minibatch
     were better than expected, the least good of them is now made less likely.
 
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
-    actions are equally good, the noise is blown up to the same size, and the agent is
+    actions are equally good, the noise is enlarged to the same size, and the agent is
     pushed about for no reason. Still, most implementations do it, for each minibatch by
     itself, and so does this one.
 
@@ -200,7 +200,7 @@ def clipped_policy_loss(
 
     $$\rho_t = \frac{\pi'(a_t \mid o_t)}{\pi(a_t \mid o_t)}$$
 
-    Make $\rho_t \hat{A}_t$ as large as it can be, and the ratio of every good action
+    If $\rho_t \hat{A}_t$ is made as large as it can be, the ratio of every good action
     grows until the action is certain, far beyond where the argument above holds. So the
     gain is counted only as long as the ratio stays within $1 \pm \epsilon$:
 
@@ -231,8 +231,8 @@ def clipped_policy_loss(
     clipped term alone, their gradient would be zero as well: an action whose
     probability fell although it was good, because of what others did to the shared
     weights, would be stuck there. With the minimum, the objective is nowhere above
-    $\rho_t \hat{A}_t$: it is **pessimistic**. It believes a loss in full, and a gain
-    only so far.
+    $\rho_t \hat{A}_t$: it is **pessimistic**. It counts a change for the worse in full,
+    and a gain only up to a limit.
 
     !!! warning "It is no fence"
         Nothing keeps a ratio within the bounds. The gradient of one action stops there,
@@ -307,9 +307,9 @@ def value_loss(
     of the value itself, and the gradient pulls it back.
 
     There is little to be said for it. [Engstrom et al.
-    (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
-    [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, with
-    any $\epsilon_V$ that they tried. It is here for those who want to compare, and off
+    (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps. [Andrychowicz
+    et al. (2021)](https://arxiv.org/abs/2006.05990) find that it hurts, with any
+    $\epsilon_V$ that they tried. It is here for those who want to compare, and off
     unless asked for.
 
     Args:
@@ -423,7 +423,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
         the estimate is still right, but its gradient is that of another divergence,
         $\operatorname{KL}(\pi_\text{ref}, \pi)$: it leaves out that the policy decides
         what is drawn. ([GRPO][clipped_policy_loss] has that gradient in its paper.) So
-        a gradient in the old one is refused here. Subtract
+        `old_log_probs` with a gradient are refused here. Subtract
         $\log \pi - \log \pi_\text{ref}$, without a gradient and times a factor, from
         each reward: on average, that leads the right way.
 

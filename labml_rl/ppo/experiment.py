@@ -370,10 +370,10 @@ class Experiment(OverlapExperiment):
         r"""
         ### The loss
 
-        The network answers anew for each minibatch, since it has changed since the last
-        one. An algorithm that adds something of its own adds it to the `loss` here.
-        What it needs for that may be there already: the `divergence` has a gradient, as
-        a penalty must, and so do the `entropy` and the two losses.
+        The network answers anew for each minibatch, because it has changed since the
+        last one. An algorithm that adds something of its own adds it to the `loss`
+        here. What it needs for that may be there already: the `divergence` has a
+        gradient, as a penalty must, and so do the `entropy` and the two losses.
 
         There are some fifty small operations in this, and as many again on the way
         back. A GPU [waits for Python](../graphs.py) between them. With the setting

@@ -169,13 +169,14 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
         The [clip][labml_rl.ppo.clipped_policy_loss] is meant to keep an update from
         going too far. But too far from what? If it counts from the policy that played,
         the update before has already used up part of the way, and a small game [took
-        half as many frames again](../../benchmarks/tricks.md#learning-while-it-plays)
-        to be learned halfway. So before learning begins, the network says how likely it
-        finds these actions *now*, and the clip counts from there. [Hilton et al.
+        one and a half times as many
+        frames](../../benchmarks/tricks.md#learning-while-it-plays) to be learned
+        halfway. So before learning begins, the network says how likely it finds these
+        actions *now*, and the clip counts from there. [Hilton et al.
         (2022)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the one
-        that played, and the *proximal* one, which it should stay near. (They also weigh
-        each step by the ratio of the two. Here they are a single update apart, and
-        count as one.)
+        that played, and the *proximal* one, which the new one should stay near. (They
+        also weigh each step by the ratio of the two. Here they are a single update
+        apart, and count as one.)
 
         Args:
             batch: what to learn from.

@@ -12,8 +12,8 @@ symbols:
 # PPO on one page
 
 [The experiment](experiment.py) can be stopped, resumed, recorded and made faster, and
-all that takes room. Here is the algorithm alone, from the first step to the last, as
-two functions: one plays, and the other learns.
+that takes room. Here is the algorithm alone, from the first step to the last, as two
+functions: one plays, and the other learns.
 
 ```sh
 python -m labml_rl.ppo.plain

@@ -36,7 +36,7 @@ one step later](../dqn/__init__.py#the-bellman-equation), and what
 
 ## What the memory was for
 
-It served two ends.
+It served two purposes.
 
 **Mixing.** Steps that follow each other look alike. If the network learns from them in
 order, they pull it to one corner of the game, and then to the next. The memory mixes
@@ -78,9 +78,10 @@ screen now moves its own value as far as that of the second. The error is
 $(\gamma - 1) w$, and $w$ goes down, to where it should be.
 
 (A step that *leaves* the second screen would have told the truth: nothing follows. An
-agent that learns from all it does, as often as it does it, gets there in time. One that
-learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN is off-policy, too,
-since its targets are those of the best action, but the less so the less it explores.)
+agent that learns from all it does, as often as it does it, gets there in the end. One
+that learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN is off-policy,
+too, since its targets are those of the best action, but the less so the less it
+explores.)
 
 A target network makes the promise stand still for a while. That slows the growth, and
 here it does no more: $w$ grows to 1.98 times what it was, and then the promise is
@@ -112,7 +113,7 @@ squares away, so after it the lengths are only nearly equal.
 
 That is the idea, not a proof. Gallici et al. have one, but for a network whose weights
 are also kept small by a penalty, and in their program for Atari they are not. It works
-all the same: after 400 million frames, they report, the median over 57 games is about
+nevertheless: after 400 million frames, they report, the median over 57 games is about
 that of [Rainbow](../dqn/rainbow.py), which had half as many.
 """
 

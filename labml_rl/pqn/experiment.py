@@ -48,9 +48,9 @@ ends at 632](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 large][labml_rl.a2c.RMSProp].)*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. From two
-million on PQN is. In whole games its agent scores 742 points, those of A2C 501 and 598
-(and 251 with the large epsilon), and those of [PPO](../ppo/experiment.py) with as many
-frames 478 and 509. It is one game, and one seed of PQN.
+million on, PQN is ahead. In whole games its agent scores 742 points, those of A2C 501
+and 598 (and 251 with the large epsilon), and those of [PPO](../ppo/experiment.py) with
+as many frames 478 and 509. It is one game, and one seed of PQN.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
 stays near −20 for five million frames, when those of two runs of A2C have begun to
@@ -245,10 +245,10 @@ class Experiment(RolloutExperiment[Settings]):
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
         Adam divides each gradient by the size that it usually has. After a few batches
-        it can't know that size yet, and its steps are full-sized all the same. RAdam
-        ([Liu et al., 2020](https://arxiv.org/abs/1908.03265)) goes by how many batches
-        there have been. The first five steps are not divided at all, the sixth is a
-        fortieth of Adam's, and then they grow.
+        it can't know that size yet, but its steps are full-sized already. RAdam ([Liu
+        et al., 2020](https://arxiv.org/abs/1908.03265)) goes by how many batches there
+        have been. The first five steps are not divided at all, the sixth is a fortieth
+        of Adam's, and then they grow.
 
         Returns:
             RAdam.

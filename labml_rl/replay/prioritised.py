@@ -102,10 +102,10 @@ In the last row, probability times weight is the same for all.
     and many have copied that, with a second tree in which they look it up. But among a
     million steps there is always one whose error is next to nothing. If errors are
     spread as on a bell curve, with $\alpha = 0.6$ and $\beta = 1$, the mean weight is
-    then about half a thousandth, and gradients shrink by as much. Beside an optimiser's
-    $\epsilon$ they are nothing, and learning fades away as $\beta$ grows. In a batch of
-    256 the mean weight is a sixth. Schaul et al. [divide by the largest in the
-    batch](https://github.com/chainer/chainerrl/issues/278), too.
+    then about half a thousandth, and gradients shrink by that factor. Beside an
+    optimiser's $\epsilon$ they are nothing, and learning fades away as $\beta$ grows.
+    In a batch of 256 the mean weight is a sixth. Schaul et al. [divide by the largest
+    in the batch](https://github.com/chainer/chainerrl/issues/278), too.
 
 !!! warning "Shorter steps"
     The steps that are drawn have larger errors than usual, so their gradients are
@@ -215,8 +215,8 @@ class PrioritisedMemory(ReplayMemory):
         ### One step of all games
 
         Args:
-            arguments: see [Rings.add][labml_rl.replay.rings.Rings.add], as for the
-                `options`.
+            arguments: these and the `options` are those of
+                [Rings.add][labml_rl.replay.rings.Rings.add].
         """
         super().add(*arguments, **options)
         places = (self.heads[:, None] + self._around).ravel() % self.size  # (N P,)

@@ -9,7 +9,7 @@ summary: >-
 # Rings
 
 [The memory](__init__.py) draws steps. This page keeps them, and answers two questions
-about each: which pictures belong to its observation, and is everything there that is
+about each: which pictures belong to its observation, and is anything missing that is
 needed to learn from it?
 
 Each game has a **ring** of places (a *ring buffer*, or *circular buffer*), and a write
@@ -328,7 +328,7 @@ class Rings:
         A target [counts $n$ rewards][labml_rl.dqn.td_loss] before it trusts the
         network. [Rainbow](../dqn/rainbow.py) uses an $n$ of 3. [Fedus et al.
         (2020)](https://arxiv.org/abs/2007.06700) find that of its parts, this is the
-        one that makes a larger memory pay.
+        one that makes a larger memory useful.
 
         An episode may end within these $n$ steps. Then fewer rewards are counted, and
         what follows is the final observation. Take the step at place 4 in the drawing

@@ -92,8 +92,8 @@ Ten games (*episodes*) whose standard deviation is a third of their mean give an
 that is right to about a tenth. That is its [standard
 error][labml_rl.watch.scores.Result.standard_error], which is printed beside it. If two
 agents differ by less than three times that, it may be luck: play more games. To compare
-two *algorithms*, no number of games will do: train several seeds of each, and [set them
-side by side](compare.py). With three seeds, [the
+two *algorithms*, no number of games is enough: train several seeds of each, and [set
+them side by side](compare.py). With three seeds, [the
 interval][labml_rl.watch.many.interval] that it shows is much too narrow, and with ten
 it is nearly right. And don't measure many checkpoints to report the best score: [that
 one has been lucky](best.py#why-not-by-the-scores-of-training).
@@ -103,9 +103,9 @@ one has been lucky](best.py#why-not-by-the-scores-of-training).
     no-ops are long over. All they change is in which of every four frames the agent
     acts, so there are four beginnings, and not thirty. So it is in Breakout, where no
     ball flies before the button is pressed. An agent of
-    [DrQ](../../results.md#two-hours-of-play-by-drq) takes its best action in all but
-    one of a thousand steps: of the thirty games of one, 28 end with one of four scores
-    in Ms. Pac-Man, and in Breakout all thirty of another. Their standard error says how
+    [DrQ](../../results.md#two-hours-of-play-by-drq) takes its best action except in one
+    of a thousand steps: of one agent's thirty games in Ms. Pac-Man, 28 end with one of
+    four scores, and of another's in Breakout all thirty. Their standard error says how
     sure the mean of these four is, and nothing about games that go a little
     differently. With `--epsilon 0.05` or `--sticky-actions 0.25`, hardly two games are
     alike.

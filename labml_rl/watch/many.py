@@ -15,9 +15,10 @@ may do harm in Q\*bert. So papers take many games, 57 as a rule, and train sever
 agents for each, from different seeds. That makes hundreds of scores, and everyone wants
 *one* number.
 
-There are several, and they need not agree on which is better. This page computes the
-usual ones, and how sure they are, and shows how five games can stand for 57. [With runs
-of your own](compare.py), `labml-rl compare` does it. In a program:
+There are several such numbers, and they need not agree on which algorithm is better.
+This page computes the usual ones, and how sure they are, and shows how five games can
+stand for 57. [With runs of your own](compare.py), `labml-rl compare` does it. In a
+program:
 
 ```python
 from labml_rl.watch.many import (
@@ -329,7 +330,7 @@ def estimated_median(scores: ArrayLike) -> Scores:
     per cent. So the logarithms of the scores are averaged: doubling the score in Battle
     Zone counts the same, whether from 20 to 40 or from 200 to 400. Here is what it says
     of the seven algorithms in Rainbow's paper, and the median of all games, as the
-    paper gives it. (The prioritised and the dueling one are double as well.)
+    paper gives it. (The prioritised and the dueling one use double Q-learning, too.)
 
     | algorithm | five games | 57 games |
     |---|---|---|

@@ -7,8 +7,8 @@ summary: The Atari pipeline of the DQN paper as separate Gymnasium wrappers.
 # The game as wrappers
 
 [The game](../game.py) is one class that does everything. That is the fastest way, and
-the easiest to get right. But for colours, another size, another number of frames a step
-or random actions at the start, you would have to rewrite it.
+the easiest to get right. But if you want colours, another size, another number of
+frames a step or random actions at the start, you have to rewrite it.
 
 Here each part is a separate **wrapper**. A wrapper is an environment around another
 environment: it changes one thing and passes on the rest. Put one around another, and
