@@ -88,7 +88,7 @@ BESIDE = {
     **{"small-rnd": "small-ppo", "drq": "fast-dqn"},
 }
 BESIDE_IN = {
-    "mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"},
+    "mspacman": {"a2c": "ppo", "ppo": "fast-dqn", "pqn": "fast-dqn"},
     # That of DQN would hide in the line of random play.
     "breakout": {"pqn": "ppo", "fast-dqn": "pqn", "drq": ""},
 }
