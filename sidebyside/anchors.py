@@ -27,7 +27,11 @@ HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 
 
 class Described(NamedTuple):
-    """The front matter and the sections, and what is wrong with the front matter."""
+    """
+    ## Sections in Markdown
+
+    The front matter and the sections, and what is wrong with the front matter.
+    """
 
     meta: dict[str, Any]
     sections: tuple[Section, ...]
@@ -91,7 +95,7 @@ def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
 
 class Anchors:
     """
-    ## Anchors
+    ## Names that last
 
     A link to a section should survive edits elsewhere in the file, so anchors are made
     from names and words and never from line or section numbers: `Game.step` for the
