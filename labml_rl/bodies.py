@@ -53,7 +53,9 @@ class NatureBody(nn.Module):
     everywhere: a ball is a ball wherever it flies. Each of its 32 or 64 sets of
     weights, its **filters**, looks for something different, and what one of them finds
     is a picture again, a **channel**. (The four pictures that come in are channels,
-    too.) After each layer comes a ReLU, which sets whatever is below zero to zero.
+    too.) The windows of the three are 8, 4 and 3 wide and high, and the strides are
+    4, 2 and 1. After each of the four comes a ReLU, which sets whatever is below
+    zero to zero.
 
     ![Four pictures of 84 × 84; below them three boxes, each smaller: 32 channels of
     20 × 20, then 64 of 9 × 9, then 64 of 7 × 7; a bar of 512 features; and two heads,
@@ -316,7 +318,8 @@ class VectorBody(nn.Module):
 
     Some environments show not a picture but a list of numbers. [CartPole](small.py)
     shows four: where the cart and the pole are, and how fast they move. Two small
-    layers will do for that, a *multilayer perceptron* (MLP).
+    layers will do for that, each with 64 outputs and a ReLU after it: a *multilayer
+    perceptron* (MLP).
 
     Args:
         shape: of one observation: how many numbers it has.

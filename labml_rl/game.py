@@ -489,7 +489,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             Gymnasium and ALE's vector environment return these, a moment long gone, as
             the final observation; `AtariPreprocessing` of Gymnasium and ALE's vector
             environment never show the final frame, whichever of the four it is. Here it
-            is shown on its own.
+            is shown on its own, and so it is if it is the third.
 
         Args:
             action: what is held down throughout.

@@ -110,7 +110,8 @@ class ActorCritic(nn.Module):
         # At first no action should be likelier than another. An agent that prefers one
         # by chance sees only what comes of that one. With a gain of a hundredth, all
         # logits are close to 0, and all probabilities are equal, give or take two per
-        # cent. In the experiments with robots, few choices mattered as much.
+        # cent. In the experiments with robots, few choices mattered as much. After
+        # the critic's head there is no ReLU, so a gain of 1 keeps the size.
         orthogonal_(self.policy, gain=0.01)
         orthogonal_(self.value, gain=1.0)
 

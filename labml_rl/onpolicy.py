@@ -464,9 +464,11 @@ class PolicyExperiment(RolloutExperiment[P]):
 
         At first everything is wrong, and large steps are good. Towards the end, what
         was learned should no longer be disturbed. So the learning rate goes down to 0
-        in a straight line, which is called **annealing**. The price: from its first
-        update on, a run planned to be twice as long learns differently, and one that is
-        over can't just [go on][labml_rl.runs.loop.lengthen].
+        in a straight line, which is called **annealing**. It goes by the frames that
+        were played before an update: the first update has the full rate, and the last
+        still a little. The price: from its first update on, a run planned to be twice
+        as long learns differently, and one that is over can't just [go
+        on][labml_rl.runs.loop.lengthen].
 
         Other numbers can go down as well, such as the clip of PPO, as in its paper. The
         settings are those of the whole run. So lend the experiment others for each

@@ -75,7 +75,8 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
     screen = np.maximum(screens[0], screens[1])  # (height, width, 3)
 
     # Grey is the luminance, $0.299 R + 0.587 G + 0.114 B$: how bright a colour is to
-    # the eye.
+    # the eye. It is rounded to the nearest whole number. (`astype(np.uint8)` would
+    # round down, and many pixels would be too dark by 1.)
     grey = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)  # (height, width)
     return shrink(np.asarray(grey, np.uint8), crop_scoreboard=crop_scoreboard)
 

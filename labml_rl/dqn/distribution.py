@@ -322,6 +322,9 @@ def distribution_loss(
     L &= \operatorname{mean} ( w_t \, D_t )
     \end{aligned}$$
 
+    Where $m_i$ is 0, as it often is, so is its term. (Typed as it stands, the first
+    line gives 0 times minus infinity there, which is NaN. `torch.xlogy` gives 0.)
+
     The first term does not depend on the network. So the gradient is that of the
     *cross-entropy* alone, $-\sum_i m_i \log p_i$, with which networks learn to tell
     cats from dogs: each atom is a class.

@@ -31,9 +31,9 @@ class CentredRMSProp(torch.optim.Optimizer):
     ## Centred RMSProp
 
     For each weight $\theta$ with the gradient $g$, it keeps two running means: $s$ of
-    $g^2$, and $m$ of $g$ itself. Gradients are then divided by their standard
-    deviation, not by their size: where they always point the same way, steps are
-    longer.
+    $g^2$, and $m$ of $g$ itself. Both begin with 0, where the $s$ of A2C begins with 1.
+    Gradients are then divided by their standard deviation, not by their size: where
+    they always point the same way, steps are longer.
 
     $$m \leftarrow \alpha m + (1 - \alpha) g, \quad
     s \leftarrow \alpha s + (1 - \alpha) g^2$$

@@ -100,7 +100,8 @@ class Settings(SpeedSettings):
         warm_up_steps: how many to play at random before anything is learned.
         learn_every_steps: how many to play from one batch to the next.
         batch_size: how many steps there are in a batch.
-        sync_every_steps: how many to play until the target network is replaced.
+        sync_every_steps: how many to play until the target network is replaced. Those
+            of the warm-up are counted, too.
         discount: the discount factor: what a reward that comes a step later is worth,
             as a fraction of one that comes now.
         optimizer_name: `rmsprop` is the authors', `adam` everyone else's.

@@ -10,8 +10,8 @@ symbols:
 # IMPALA, the experiment
 
 Here the parts come together: [games and network](../onpolicy.py), [actors](actors.py),
-and [V-trace](__init__.py). The rest is [A2C](../a2c/experiment.py): the same losses,
-and the same optimiser.
+and [V-trace](__init__.py). The rest is [A2C](../a2c/experiment.py): the same optimiser,
+and the same losses, but added up over all steps where A2C takes their mean.
 
 ```sh
 labml-rl train impala --game Pong

@@ -172,7 +172,8 @@ def normalised(advantages: Tensor) -> Tensor:
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
     actions are equally good, the noise is enlarged to the same size, and the agent is
     pushed about for no reason. Still, most implementations do it, for each minibatch by
-    itself, and so does this one.
+    itself, and so does this one. (To the standard deviation $10^{-8}$ is added. So
+    advantages that are all the same become 0, and not NaN.)
 
     Args:
         advantages: $\hat{A}_t$, more than one.

@@ -159,9 +159,9 @@ class Settings(PolicySettings):
         value_clip: the same for values, in points of reward; None does not clip them.
         value_coefficient: the weight of the critic's loss. From the code. In the table
             it is 1, for a loss without the half: four times as much.
-        max_divergence: early stopping. Learn no more from a batch once the policy has
-            gone further than this in an epoch, in nats; None never stops. Not in the
-            paper.
+        max_divergence: early stopping. Learn no more from a batch once the mean
+            `divergence` of an epoch is above this, in nats; None never stops. Not in
+            the paper.
         compile: make [one program of network and losses][Experiment.losses], for a GPU.
             PyTorch takes its time over that, once, in the first update.
         overlap: on a GPU, or without players, [learn from one rollout while the next is

@@ -134,11 +134,12 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
 
     $$F_t = \max_a Q(o_{t+1}, a)$$
 
-    It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$: one reward that
-    was seen, and everything after it is believed. But a rollout of 32 steps shows more.
-    The target of the next step, $G_{t+1}$, stands for the same as $F_t$, and has one
-    more seen reward in it. So take a share $\lambda$ of $G_{t+1}$, and $1 - \lambda$ of
-    $F_t$. This is a **λ-return**, or lambda-return:
+    It is 0 if the game ends there. If it is cut off there, $o_{t+1}$ is the final
+    observation, and not the first of the next episode. DQN's target is
+    $r_t + \gamma F_t$: one reward that was seen, and everything after it is believed.
+    But a rollout of 32 steps shows more. The target of the next step, $G_{t+1}$, stands
+    for the same as $F_t$, and has one more seen reward in it. So take a share $\lambda$
+    of $G_{t+1}$, and $1 - \lambda$ of $F_t$. This is a **λ-return**, or lambda-return:
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 

@@ -263,7 +263,10 @@ class Experiment(RolloutExperiment[Settings]):
 
     @property
     def epsilon(self) -> float:
-        """How much it explores: less and less, in a straight line."""
+        """
+        How much it explores: less and less, in a straight line. It stays the same for a
+        whole rollout.
+        """
         settings = self.settings
         schedule = Linear(
             settings.epsilon_start, settings.epsilon_end, settings.epsilon_steps

@@ -74,12 +74,13 @@ $$\begin{aligned}
 So with $1 / (M P(i))$ as the **importance weight** of step $i$, the mean of a batch is
 right on average. This is **importance sampling**, as in [PPO](../ppo/__init__.py).
 While the network knows nothing, it does not matter much if the mean is a little off, so
-the weights get an exponent $\beta$, which goes from 0.4 up to 1. And some importance
-weights are above 1. With these a batch changes the network too much now and then. So
-all are divided by the largest in the batch $B$, that of the step with the smallest
-priority. How much each step counts beside the others in its batch stays the same. (But
-each batch has its own largest weight, and a dull step brings a large one. So dull steps
-count too little, even with $\beta = 1$.)
+the weights get an exponent $\beta$, which goes in a straight line from 0.4, where the
+run begins, to 1, where it ends. And some importance weights are above 1. With these a
+batch changes the network too much now and then. So all are divided by the largest in
+the batch $B$, that of the step with the smallest priority. How much each step counts
+beside the others in its batch stays the same. (But each batch has its own largest
+weight, and a dull step brings a large one. So dull steps count too little, even with
+$\beta = 1$.)
 
 $$\begin{aligned}
 w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
