@@ -152,10 +152,12 @@ class DuelingNetwork(nn.Module):
 
         # With atoms, each has its own value and advantages, and the mean is still over
         # the actions.
+        actions = -1
         if self.atoms:
-            values = values[:, None]  # (N, 1, K)
-            advantages = advantages.view(len(seen), -1, self.atoms)  # (N, A, K)
-        return values + advantages - advantages.mean(1, keepdim=True)
+            actions = -2
+            values = values.unsqueeze(actions)  # (N, 1, K)
+            advantages = advantages.unflatten(-1, (-1, self.atoms))  # (N, A, K)
+        return values + advantages - advantages.mean(actions, keepdim=True)
 
 
 # ## Questions

@@ -172,14 +172,14 @@ def normalised(advantages: Tensor) -> Tensor:
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
     actions are equally good, the noise is enlarged to the same size, and the agent is
     pushed about for no reason. Still, most implementations do it, for each minibatch by
-    itself, and so does this one. (To the standard deviation $10^{-8}$ is added. So
-    advantages that are all the same become 0, and not NaN.)
+    itself, and so does this one. (To the standard deviation $10^{-8}$ is added, so that
+    nothing is divided by 0.)
 
     Args:
         advantages: $\hat{A}_t$, more than one.
 
     Returns:
-        The same, normalised.
+        The same, normalised; all 0 if they are all the same.
 
     Raises:
         ValueError: if there are fewer than two, which have no standard deviation.
@@ -187,7 +187,11 @@ def normalised(advantages: Tensor) -> Tensor:
     if advantages.numel() < 2:
         raise ValueError("a single advantage has no standard deviation")
     centred = advantages - advantages.mean()
-    return centred / (advantages.std() + 1e-8)
+    sized = centred / (advantages.std() + 1e-8)
+
+    # Rounded, the mean of equal numbers can be a last digit away from them. Enlarged,
+    # that digit would praise all actions, or blame them all.
+    return torch.where(advantages.max() == advantages.min(), 0.0, sized)
 
 
 def clipped_policy_loss(
@@ -441,7 +445,10 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     check_shapes(log_probs=log_probs, old_log_probs=old_log_probs)
     check_constant(old_log_probs=old_log_probs)
     difference = log_probs - old_log_probs
-    return (difference.exp() - 1 - difference).mean()
+
+    # What is left where the policies are close is smaller than the last digit of a
+    # ratio near 1. So the ratio is not rounded before 1 is subtracted from it.
+    return (difference.expm1() - difference).mean()
 
 
 @torch.no_grad()

@@ -125,6 +125,7 @@ from labml_rl.networks import in_full, orthogonal_
 from labml_rl.returns import Rollout, check_fraction, gae
 
 
+@torch.no_grad()
 def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Tensor:
     r"""
     ## The targets

@@ -138,7 +138,7 @@ from labml_rl.replay.frames import Places
 from labml_rl.replay.trees import SumTree
 
 EPSILON = 1e-6
-SMALLEST = 1e-300  # power of a priority
+SMALLEST, LARGEST = 1e-300, 1e300  # power of a priority
 
 
 class PrioritisedMemory(ReplayMemory):
@@ -306,8 +306,10 @@ class PrioritisedMemory(ReplayMemory):
                 "a place has no step that can be drawn: it was overwritten, or never "
                 "written. Update the priorities before the next step is added"
             )
-        # With a large exponent a small priority could become 0, and be lost.
-        powers = np.maximum(priorities**self.exponent, SMALLEST)
+        # With a large exponent a small priority could become 0, and be lost. A large
+        # one could become infinite, and then all others would be lost.
+        with np.errstate(over="ignore"):
+            powers = np.clip(priorities**self.exponent, SMALLEST, LARGEST)
         self.largest = max(self.largest, float(powers.max(initial=0)))
         self.tree.set(places, powers)
 

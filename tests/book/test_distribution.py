@@ -237,6 +237,18 @@ def test_each_atom_has_a_value_and_advantages_of_its_own():
     np.testing.assert_allclose(found.mean(1).detach(), values.detach(), atol=1e-6)
 
 
+@pytest.mark.parametrize("atoms", [None, 5])
+@pytest.mark.parametrize("shape", [(0,), (3,), (3, 2)])
+def test_the_mean_is_over_the_actions_however_observations_are_laid_out(shape, atoms):
+    network = DuelingNetwork((4,), 3, atoms=atoms)
+    nn.init.normal_(network.advantage.weight)  # it begins at 0
+    observations = torch.rand(*shape, 4)
+    found = network(observations)
+    alone = network(observations.view(-1, 4))
+    assert found.shape == (*shape, *alone.shape[1:])
+    torch.testing.assert_close(found.view_as(alone), alone)
+
+
 @pytest.mark.parametrize("atoms", [None, 7])
 @pytest.mark.parametrize("noisy", [False, True])
 def test_at_first_no_action_is_better(atoms, noisy):

@@ -432,6 +432,15 @@ class TestWhatToWatch:
         torch.testing.assert_close((probabilities * each).sum(), expected[0])
         assert (each >= 0).all()
 
+    @pytest.mark.parametrize("apart", [1e-7, 1e-5, 1e-3, 0.1])
+    def test_no_part_of_the_estimate_is_below_zero_in_float32(self, apart):
+        """A ratio that is rounded near 1 is further from 1 than what is left."""
+        new, old = apart * normal(1000), torch.zeros(())
+        each = torch.stack([ppo.divergence(one, old) for one in new.float()])
+        assert (each >= 0).all()
+        expected = (new.expm1() - new).mean().item()
+        assert each.mean().item() == pytest.approx(expected, rel=0.1, abs=0)
+
     def test_the_gradient_of_the_estimate_is_that_of_the_divergence(self):
         old, new = normal(5), normal(5, seed=1).requires_grad_()
         each = torch.stack(
@@ -497,6 +506,13 @@ class TestWhatToWatch:
     def test_where_all_returns_are_the_same_nothing_is_explained(self, always):
         returns = torch.full((1023,), always)
         assert ppo.explained_variance(torch.randn(1023), returns) == 0
+
+    @pytest.mark.parametrize("always", [0.1, 97.3, 0.0])
+    def test_where_all_advantages_are_the_same_no_action_is_praised(self, always):
+        found = ppo.normalised(torch.full((1023,), always))
+        assert torch.equal(found, torch.zeros(1023))
+        # NaN is not the same as NaN, and must not be hidden.
+        assert ppo.normalised(torch.full((1023,), torch.nan)).isnan().all()
 
     @pytest.mark.parametrize("steps", [2, 40])
     def test_normalised(self, steps):

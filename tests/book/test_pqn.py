@@ -77,6 +77,17 @@ def test_at_its_ends_lambda_is_one_step_or_all_of_them(rollout, discount):
     same(lambda_returns(rollout, discount=discount, td_lambda=1.0), every)
 
 
+def test_no_gradient_goes_through_the_targets():
+    ends = torch.zeros(2, 1, dtype=torch.bool)
+    rollout = Rollout(
+        rewards=torch.ones(2, 1),
+        values=torch.ones(3, 1).requires_grad_(),
+        terminated=ends,
+        truncated=ends,
+    )
+    assert not lambda_returns(rollout, discount=0.9, td_lambda=0.5).requires_grad
+
+
 def test_the_weight_of_the_page_runs_away_and_with_equal_features_it_does_not():
     begin = "steps learned from"
     rows = table(str(pqn.__doc__), begin)

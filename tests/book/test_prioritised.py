@@ -400,12 +400,17 @@ def test_numbers_that_make_no_sense_are_refused():
         assert memory.importance == 0.4
     with pytest.raises(ValueError, match="can't draw 1 steps"):
         prioritised(Play(1, 2), 20).sample(1)
-    # However small, a priority does not vanish.
+    # However small, a priority does not vanish, and however large, it has an end.
     play = Play(1, 2)
     memory = prioritised(play, 20, exponent=100.0)
     play.play(memory, 10)
-    memory.update(drawable(memory), np.zeros(len(drawable(memory))))
-    assert memory.tree.leaves[drawable(memory)].min() > 0
+    places = drawable(memory)
+    memory.update(places, np.zeros(len(places)))
+    assert memory.tree.leaves[places].min() > 0
+    memory.update(places, np.full(len(places), 1e6))
+    assert np.isfinite([memory.tree.root, memory.largest]).all()
+    drawn = [memory.sample(len(places)).places for _ in range(20)]
+    assert {*np.concatenate(drawn)} == {*places}
 
 
 def test_what_is_new_gets_the_largest_priority_that_there_ever_was():
