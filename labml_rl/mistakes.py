@@ -21,7 +21,7 @@ right program. Try one, and lay its curves over those of the right program:
 
 ```sh
 labml-rl train small-ppo --total-frames 100_000 \
-    --folder runs/right
+    --folder runs/right/CartPole-v1/seed-1
 python -m labml_rl.mistakes ends-late \
     --total-frames 100_000
 tensorboard --logdir runs
@@ -599,7 +599,8 @@ def main(
         if name in ("-h", "--help"):
             print(usage)
             sys.exit(0)
-        sys.exit(f"no mistake {name!r}\n{usage}")
+        print(f"no mistake {name!r}\n{usage}", file=sys.stderr)
+        sys.exit(2)
     runs.main(mistakes[name], rest, program=f"{program} {name}")
 
 

@@ -224,7 +224,7 @@ that is not YAML, and a module that is not Python stop the build. The message sa
 the mistake is, and what would be right:
 
 ```text
-your_package/kiln.py:9: a link to `fier`, which is defined nowhere. Did you mean `fire`?
+your_package/kiln.py:10: a link to `fir`, which is defined nowhere. Did you mean `fire`?
 ```
 
 While you write, `mkdocs serve` keeps running, and shows the mistake in place of the

@@ -17,8 +17,9 @@ python -m labml_rl.dqn.mspacman \
 ```
 
 and it takes an hour and a half or so on two cores. What is shown below comes from it.
-If it is stopped with Ctrl-C, the same command goes on where it left off. A run that has
-begun keeps its number of frames.
+If it is stopped with Ctrl-C, the same command goes on where it left off. (It then names
+`labml-rl resume`, which trains to the end, but makes no film.) A run that has begun
+keeps its number of frames.
 
 ## The game
 

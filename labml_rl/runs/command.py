@@ -46,7 +46,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import tyro
 from tyro.constructors import (
@@ -296,6 +296,24 @@ def train(
     print(f"The run is complete: {folder}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Resuming:
+    """
+    ## What is to go on
+
+    Args:
+        run: the folder of the run.
+        total_frames: make the run longer than was planned. That can't be done where
+            something follows a plan, as the learning rate of A2C, PPO and IMPALA does.
+        checkpoint_minutes: how often to save a checkpoint, and so how much work is at
+            risk.
+    """
+
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    total_frames: int | None = None
+    checkpoint_minutes: float = loop.CHECKPOINT_MINUTES
+
+
 def resume(
     experiment_class: type[Experiment[Any]] | None,
     arguments: Sequence[str],
@@ -313,37 +331,20 @@ def resume(
         arguments: what was typed.
         program: see [program_of][].
     """
-
-    def options(
-        folder: tyro.conf.Positional[Path],
-        /,
-        total_frames: int | None = None,
-        checkpoint_minutes: float = loop.CHECKPOINT_MINUTES,
-    ) -> tuple[Path, int | None, float]:
-        """
-        Go on with a run that was interrupted.
-
-        Args:
-            folder: the folder of the run.
-            total_frames: make the run longer than was planned. That can't be done where
-                something follows a plan, as the learning rate of A2C, PPO and IMPALA
-                does.
-            checkpoint_minutes: how often to save a checkpoint, and so how much work is
-                at risk.
-        """
-        return folder, total_frames, checkpoint_minutes
-
-    with RULES:
-        folder, frames, minutes = tyro.cli(
-            options, args=list(arguments), prog=f"{program} resume"
-        )
+    (asked,) = parse(
+        {"resuming": Resuming},
+        arguments,
+        command=f"{program} resume",
+        description="Go on with a run that was interrupted.",
+    )
+    folder = asked.run
     if experiment_class is None:
         experiment_class = experiment_of(folder)
     loop.resume(
         experiment_class,
         folder,
-        total_frames=frames,
-        checkpoint_minutes=minutes,
+        total_frames=asked.total_frames,
+        checkpoint_minutes=asked.checkpoint_minutes,
         program=program,
     )
     print(f"The run is complete: {folder}")

@@ -236,8 +236,16 @@ def in_words(game: Played) -> str:
         One game in a line.
     """
     cut = ", then cut off" if game.capped else ""
-    unit = "point" if game.points == 1 else "points"
-    return f"{in_digits(game.points)} {unit} in {game.steps:,} steps{cut}"
+    steps = "step" if game.steps == 1 else "steps"
+    return f"{in_points(game.points)} in {game.steps:,} {steps}{cut}"
+
+
+def in_points(points: float) -> str:
+    """
+    Returns:
+        A score with its unit.
+    """
+    return f"{in_digits(points)} {'point' if points == 1 else 'points'}"
 
 
 def summary(result: Result) -> str:
@@ -247,7 +255,7 @@ def summary(result: Result) -> str:
     """
     points = result.points
     if len(points) == 1:
-        return f"{in_digits(points[0])} points in a single game, which proves little"
+        return f"{in_points(points[0])} in a single game, which proves little"
     worst, best = in_digits(min(points)), in_digits(max(points))
     return (
         f"mean {result.mean:,.2f} ± {result.standard_error:,.2f} (standard error), "

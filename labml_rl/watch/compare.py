@@ -39,7 +39,7 @@ the standard error of that mean if there are several, and how far it is [from ra
 play to a human][labml_rl.watch.many.human_normalised]. Below them is a summary of the
 games that all sides have played and for which a human tester's score is known. It gives
 the [usual averages][labml_rl.watch.many.interquartile_mean], an
-[interval][labml_rl.watch.many.interval] if there are three seeds or more, and the
+[interval][labml_rl.watch.many.interval] if each side has three seeds or more, and the
 [median of 57 games][labml_rl.watch.many.estimated_median] if the five that predict it
 are among them, as here.
 

@@ -28,7 +28,7 @@ from tests.book.test_learning import SOLVED, frames_until
 from tests.book.test_overlap import after_each_other, weights_of
 
 pytestmark = [
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is asked for"),
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU, or unasked for"),
     pytest.mark.timeout(300),
 ]
 TINY: dict[str, dict[str, Any]] = {

@@ -1,6 +1,7 @@
 """The mistakes in DQN are the ones that the book says, and look as it says."""
 
 import json
+import re
 import sys
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -244,12 +245,15 @@ def test_a_mistake_is_a_run_like_any_other(name, tmp_path, monkeypatch, capsys):
     assert "a single game" in capsys.readouterr().out
 
 
-def test_a_mistake_that_there_is_not(monkeypatch):
+def test_a_mistake_that_there_is_not(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["mistakes", "sign"])
-    with pytest.raises(
-        SystemExit, match=r"(?s)no mistake 'sign'.*dqn\.mistakes MISTAKE.*not-negative"
-    ):
+    with pytest.raises(SystemExit) as done:
         page.main()
+    assert done.value.code == 2
+    said = capsys.readouterr().err
+    assert re.search(
+        r"(?s)no mistake 'sign'.*dqn\.mistakes MISTAKE.*not-negative", said
+    )
 
 
 # --- what the page says of the curves ---

@@ -25,6 +25,7 @@ from labml_rl.runs import Thoughts, checkpoint
 from labml_rl.watch import (
     Watching,
     compare,
+    in_words,
     main,
     picture,
     scores,
@@ -203,6 +204,8 @@ def test_numbers_by_hand():
     )
     alone = Result((Played(1.5, 1, False),))
     assert summary(alone) == "1.50 points in a single game, which proves little"
+    assert in_words(Played(1.0, 1, False)) == "1 point in 1 step"
+    assert in_words(Played(2.0, 1200, True)) == "2 points in 1,200 steps, then cut off"
 
 
 def test_seeds_are_not_those_of_training():

@@ -1259,8 +1259,8 @@ def test_the_first_page_tells_how_to_begin(tmp_path, file, name):
     types = re.findall(r'<code class="sbs-type">(.*?)</code>', page)
     assert [re.sub("<[^>]+>", "", each) for each in types] == ["float", "int", "float"]
     # And with a slip, what the page says of it.
-    module.write_text(module.read_text().replace("# A hot", "# As [fier][]: a hot"))
-    said = fenced("text").partition(": ")[2]
+    module.write_text(module.read_text().replace("A kiln gets", "To [fir][]: it gets"))
+    said = fenced("text").replace("kiln.py", module.name)
     assert said in build(tmp_path).stderr
 
 
