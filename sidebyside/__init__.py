@@ -18,12 +18,23 @@ A file becomes a page in four stages. Each is a function without side effects, a
 has a page that explains it:
 
 1. [read][sidebyside.read]: bytes become lines, tokens and a syntax tree.
-2. [split][sidebyside.split]: lines become sections, each with its prose, its code, and
-   [a name][sidebyside.anchors].
+2. [split][sidebyside.split]: lines become sections, each with its prose and its code.
+   Prose that was written for another tool becomes Markdown, and each section gets [a
+   name][sidebyside.anchors].
 3. [weave][sidebyside.weave]: sections become the rows of a page, with
-   [links][sidebyside.links], [lists of arguments][sidebyside.fields],
-   [formulas][sidebyside.mathematics] and [colours][sidebyside.highlight] in place.
+   [links][sidebyside.links], [lists of arguments][sidebyside.fields] and
+   [colours][sidebyside.highlight] in place, and each
+   [formula][sidebyside.mathematics] checked.
 4. [render][sidebyside.render]: rows become Markdown, through templates.
+
+The site engine, usually MkDocs, turns this Markdown into HTML, like that of any page.
+The press adds [an extension][sidebyside.markdown] to it, which sets the formulas and
+[keeps prose in its place][sidebyside.guard].
+
+The chapters follow a file through these stages: how it becomes sections, what happens
+to their prose and to the names in their code, and how they become pages. After that
+come [the plugin][sidebyside.plugin], which makes a site of them, and [the command
+line][sidebyside.cli].
 
 The press never imports or runs a module that it renders. It reads text.
 

@@ -8,7 +8,7 @@ summary: The sections of a module, with their prose as Markdown, and a name for 
 
 [Split][sidebyside.split] has cut the module into sections. Here their prose becomes
 Markdown, whatever tool it was written for, and each gets an **anchor**: its name in
-links. All later stages begin with these.
+links. All later stages begin with the result.
 """
 
 import re
@@ -30,7 +30,9 @@ class Described(NamedTuple):
     """
     ## Sections in Markdown
 
-    The front matter and the sections, and what is wrong with the front matter.
+    The front matter and the sections, and what is wrong with the front matter. The
+    mistake is not raised here: other modules may link to these sections, and [the page
+    itself][sidebyside.weave.weave] reports it.
     """
 
     meta: dict[str, Any]
@@ -56,7 +58,15 @@ def described(source: Source) -> Described:
 
 
 def in_markdown(section: Section) -> Section:
-    """A section whose prose is Markdown, with a fence around each example."""
+    """
+    ## From any style to Markdown
+
+    Titles that are [underlined][lower_titles] and [reStructuredText][set_rst] become
+    Markdown.
+
+    Returns:
+        The same section, with its prose as Markdown and a fence around each example.
+    """
     prose = lower_titles(section.prose) if section.definition else section.prose
     prose = set_rst(prose, section.kind is not Kind.COMMENT)
     return section if prose is section.prose else section._replace(prose=prose)
@@ -64,7 +74,11 @@ def in_markdown(section: Section) -> Section:
 
 @once
 def anchored(source: Source) -> tuple[tuple[str, Section], ...]:
-    """The sections of a module, each with its anchor."""
+    """
+    ## Sections with their anchors
+
+    This is what most later stages ask for.
+    """
     anchors = Anchors(source)
     return tuple(
         (anchors.name(section, leading_heading(section.prose)[1]), section)

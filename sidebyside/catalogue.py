@@ -8,7 +8,8 @@ summary: Everything in a book that a link can lead to, by all the names that it 
 
 A definition is known by its full name, `kiln.fire.Fire`. If `kiln/__init__.py` imports
 it, it is also known as `kiln.Fire`, and that is what most people write. This page lists
-all names of a book, each with its place on the pages.
+all names of a book, each with its place on the pages. [Links][sidebyside.links] in
+prose and [in code][sidebyside.crossings] look names up in this list.
 """
 
 from bisect import bisect_left
@@ -59,6 +60,10 @@ def add_alias(
     places: dict[str, Place], alias: str, full: str, known: Sequence[str]
 ) -> None:
     """
+    ## Other names for the same thing
+
+    A class that has another name has its methods under that name, too.
+
     Args:
         places: what can be linked to so far. More is added.
         alias: another name for a thing, which may be there in its own right.
@@ -79,6 +84,8 @@ def inside(name: str, known: Sequence[str]) -> Sequence[str]:
 
 def add_passed_on(places: dict[str, Place], sources: Iterable[Source]) -> None:
     """
+    ### Imported from where it was imported
+
     What one module has imported, another may import from there.
 
     Args:
@@ -105,6 +112,8 @@ def add_passed_on(places: dict[str, Place], sources: Iterable[Source]) -> None:
 
 def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None:
     """
+    ### Imported with a star
+
     What a module gets by `from … import *` is listed under the module's name as well.
 
     Args:

@@ -422,7 +422,12 @@ def contexts_in(file: Path) -> dict[Path, Mapping[int, Sequence[str]]]:
 
 
 def recorded(path: Path | None) -> Recorded:
-    """The tests that were recorded, if there is a record."""
+    """
+    ## What several commands need
+
+    Returns:
+        The tests that were recorded, if there is a record.
+    """
     if path is None:
         return {}
     try:

@@ -131,7 +131,7 @@ def cross(
             added.
 
     Returns:
-        For the name of each module, what its page needs.
+        For the name of each module, [what others say][Crossing] of its page.
     """
     sources = tuple(sources)
     known = {} if known is None else known

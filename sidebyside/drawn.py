@@ -8,7 +8,11 @@ summary: Frames and rules around comments vanish, and the titles in them are kep
 
 Many authors draw a line above a comment, or all around it. To Markdown such a line is a
 rule or a fence, or it makes a heading of the paragraph above. In a comment it is
-decoration, and vanishes. In a docstring it is whatever Markdown says it is.
+decoration, and vanishes. In a docstring it is whatever Markdown says it is. But a page
+has only one title, so a title that is underlined there may get another level.
+
+Around a few words, such lines make a title. This page finds the titles of comments, of
+modules and of definitions.
 """
 
 import re
@@ -46,7 +50,7 @@ SHORT = re.compile(r"[\w\"'(`](?:(?!\. ).){0,59}(?<![,;:])")
 
 def undecorated(lines: Sequence[str], mark: str) -> list[str]:
     """
-    ## Out of the frame
+    ## Comments without their frames
 
     A short line in a frame, or underlined, or with dashes at its sides is a title. A
     paragraph in a frame is not.
@@ -95,7 +99,10 @@ def drawn_lines(lines: Sequence[str]) -> set[int]:
 
 def titled(texts: list[str], drawn: Container[int], mark: str) -> list[str]:
     """
-    ## Titles
+    ## Titles of comments
+
+    Only the first line of a paragraph can be a title. If more text follows right below
+    it, dashes at one side are not enough, since the line may begin a sentence.
 
     Args:
         texts: the lines of a comment.

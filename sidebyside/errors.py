@@ -7,7 +7,8 @@ summary: One exception for everything that can be wrong, with file, line and rem
 # Errors that say where
 
 Whatever is wrong with a module, its author needs three things: where it happened, what
-was found there, and what would be right.
+was found there, and what would be right. Every stage says all three with the exception
+on this page.
 """
 
 import re

@@ -8,7 +8,7 @@ summary: "Args, Returns and Raises: from three styles to a list with types."
 
 A docstring in Google's style ends with `Args:`, `Returns:` and `Raises:`, each with an
 indented list. Markdown knows nothing of that style and would run the list together into
-one paragraph. This stage turns each into a definition list, and fills in the types from
+one paragraph. This page turns each into a definition list, and fills in the types from
 the signature. A nested list, a box or a fence below an item keeps its own layout.
 
 In the same style, `Note:` and `Warning:` with indented text below become boxes. Code

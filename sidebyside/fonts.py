@@ -13,8 +13,8 @@ need. Two of them hold the letters of KaTeX's fonts that are in common use, at t
 thirds of the weight. The styles of a page send for the whole fonts when a formula has
 another letter.
 
-A script does this, since browsers refuse it to a page that was opened from disk, and
-complain.
+A script asks for them. On a page that was opened from disk, browsers would refuse such
+a request, and complain, so there the script asks for nothing.
 """
 
 import json

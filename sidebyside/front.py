@@ -35,7 +35,7 @@ MERGES = re.compile("<<|!")
 
 def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     """
-    ## Taking it out
+    ## Out of the docstring
 
     Args:
         prose: the module's docstring.
@@ -108,7 +108,15 @@ def pattern_of_key(key: str) -> re.Pattern[str]:
 
 
 def mistake_in_symbols(symbols: Any) -> tuple[str, str, str] | None:
-    """The first entry of `symbols` that is wrong: its name, what is wrong, a remedy."""
+    r"""
+    ## Symbols that YAML reads otherwise
+
+    YAML takes the name `on` for true, and the `\t` of a `\theta` in double quotes for a
+    tab. Such a symbol would be tied to nothing, and nobody would know why.
+
+    Returns:
+        The first entry that is wrong: its name, what is wrong, and a remedy.
+    """
     each = r"Write a line `name: '\tex'` for each, indented below `symbols:`."
     if not isinstance(symbols, dict):
         return "", "`symbols` is not a mapping of names to TeX", each
@@ -132,9 +140,10 @@ def mistake_in_symbols(symbols: Any) -> tuple[str, str, str] | None:
 
 class Checked(yaml.SafeLoader):
     """
-    ### What YAML lets through
+    ## What YAML lets through
 
     To YAML, 2024-02-30 is a date. To Python it is a mistake, and the error has no line.
+    So this loader adds the line of the value.
     """
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
@@ -153,7 +162,10 @@ class Checked(yaml.SafeLoader):
 
 
 def parsed(text: str) -> Any:
-    """What YAML says. The fast loader may be missing, and is vague about mistakes."""
+    """
+    What YAML says. The fast loader may be missing, and is vague about mistakes. So what
+    it refuses is read once more, by [Checked][].
+    """
     # Nor does it stop at thousands of nested brackets, too many for Python.
     fast = getattr(yaml, "CSafeLoader", Checked) if len(text) < LONG else Checked
     try:
@@ -164,13 +176,16 @@ def parsed(text: str) -> Any:
 
 def ends(value: Any) -> bool:
     """
-    ### What has no end
+    ## What has no end
 
     With `a: &x [*x]` a list contains itself, and a few lines of such names can stand
     for more values than a computer holds.
 
     Args:
         value: what YAML made of the front matter; `None` if that had no end.
+
+    Returns:
+        Whether it ends after a reasonable number of levels.
     """
     if value is None:
         return False

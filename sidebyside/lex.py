@@ -8,8 +8,8 @@ summary: From text to tokens, faster than Python's own tokenizer.
 
 A program is made of tokens: names, numbers, strings, operators, comments. The press
 needs them twice: to find out what is prose, and to colour what is code. Python's own
-tokenizer and the usual library for colours took most of the time of a build, so this
-page does without either.
+tokenizer and Pygments, the usual library for colours, took most of the time of a build,
+so this page does without either.
 
 One regular expression describes all tokens. It can be that simple because Python has
 already parsed the text: only correct programs get here. The tests compare it with

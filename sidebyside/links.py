@@ -22,6 +22,8 @@ on the pages of its repository. In the book it leads from page to page. Modules 
 were annotated for pylit name the page itself, `game.html`, or a package by its folder,
 and these links lead there, too.
 
+A picture has an address, as a link has. So pictures and films are found here as well.
+
 ## From pages that are written by hand
 
 On a page written by hand, `[the game](../labml_rl/game.py)` leads to the page of the

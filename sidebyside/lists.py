@@ -6,9 +6,12 @@ summary: Lists, tables and lines with labels, as people write them in comments.
 
 # Lists and tables
 
-In a comment, people write lists as they would in a letter: right below the sentence
-that announces them, and indented by as much as looks right. This page turns them into
-what Python-Markdown knows.
+In comments and docstrings, people write lists as they would in a letter: right below
+the sentence that announces them, and indented by as much as looks right.
+Python-Markdown would run such a list into the sentence. This page changes little,
+mostly blank lines and indentation, so that it becomes the list that its author meant.
+
+[Lists of arguments][sidebyside.fields] have been set by then. All others are set here.
 """
 
 import re
@@ -40,10 +43,10 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     either, gets a dot.
 
     Python-Markdown also wants four blanks in front of anything nested in an item.
-    Others want only as many as there are in front of the text of the item, and these
-    become four. Anything with four more in front of it than the text around it is code,
-    but authors like to indent their lists: such a list is moved back to where that text
-    begins.
+    Others are content with as many as there are in front of the text of the item. Where
+    an author has written only these, they become four. Anything with four more in front
+    of it than the text around it is code, but authors like to indent their lists: such
+    a list is moved back to where that text begins.
 
     After a blank line, anything nested takes all lines up to the next blank one. So a
     blank line is put in front of an item that continues the outer list.
@@ -158,6 +161,8 @@ def keep_lines(prose: Prose) -> Prose:
 
 def is_year(item: re.Match[str], column: int, kinds: Container[str]) -> bool:
     """
+    ## Numbers that begin no item
+
     Whether a number in the text of an item, such as a year, is part of that text. A
     nested list would begin with 1.
 
@@ -198,7 +203,7 @@ def open_tables(prose: Prose) -> Prose:
 
 class Nest:
     """
-    ### Nested lists
+    ## Nested lists
 
     What a line may be nested in. `open` holds the items that are open, and boxes that
     were moved with them: for each, its column, that of its text, how far it was moved,

@@ -272,7 +272,11 @@ def put(element: Element, last: Element | None, text: str) -> None:
 
 
 class Autolinks(InlineProcessor):
-    """`<https://…>` is a link, in prose as elsewhere."""
+    """
+    ## Addresses
+
+    `<https://…>` is a link, in prose as elsewhere.
+    """
 
     def handleMatch(  # type: ignore[override]  # noqa: N802
         self, m: re.Match[str], data: str
@@ -314,6 +318,8 @@ class Addresses(InlineProcessor):
 
 class Names(InlineProcessor):
     """
+    ## Names that are not bold
+
     On a page that was made from a module, `__init__` is a name, and so is the anchor
     after a heading. By Markdown's rules the underscores would make either bold. And
     stars between two quotes are stars.
@@ -336,7 +342,12 @@ class Names(InlineProcessor):
 
 
 class Disarming(Treeprocessor):
-    """The last look at the tree of a page that was made from a module."""
+    """
+    ## The last look
+
+    When the tree of a page that was made from a module is complete, all attributes that
+    [could do harm][sidebyside.guard.disarm] are removed.
+    """
 
     def __init__(self, md: Markdown, kept: Pieces) -> None:
         super().__init__(md)
@@ -489,7 +500,11 @@ class Series(Treeprocessor):
 
 
 class Signs(Postprocessor):
-    """The guard's signs become what they stand for, when everything else is done."""
+    """
+    ## Signs
+
+    The guard's signs become what they stand for, when everything else is done.
+    """
 
     def run(self, text: str) -> str:
         """Resolve the signs."""

@@ -22,9 +22,9 @@ either:
 - what a version control system writes, such as `$Id$`;
 - what begins outside code and ends inside it, as in "costs $5 in `${CURRENCY}`".
 
-[SBS205][sidebyside.check.rules.dollars] reports the first of these, in case it was
-meant as a formula: words in a formula need `\text{…}`. Inside that, dollars make
-formulas again, as in $a_{\text{if $b$}}$.
+`sidebyside check` has a rule, [SBS205][sidebyside.check.rules.dollars], that reports
+the first of these, in case it was meant as a formula: words in a formula need
+`\text{…}`. Inside that, dollars make formulas again, as in $a_{\text{if $b$}}$.
 
 Each formula is set by itself. A command that it defines, with `\def` or `\newcommand`,
 is unknown in all others. `\tag{1}` gives it a number, but `\label` and `\eqref` are

@@ -73,7 +73,7 @@ class Book:
 
     Args:
         sources: the modules.
-        outside: what is documented elsewhere, by full name.
+        outside: [what is documented elsewhere][sidebyside.inventory], by full name.
     """
 
     def __init__(

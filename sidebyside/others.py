@@ -14,8 +14,9 @@ code, or words about code.
 In `mkdocs.yml`, plugins that look for pages, such as `redirects`, have to be listed
 after the press, but `gen-files` before it: a page that one of its scripts opens, even
 to read it, would become the module itself. `i18n` reads only pages that are files: make
-these with [`sidebyside markdown`][sidebyside.cli]. `git-revision-date-localized` takes
-each page to be as new as the build; tell it to `exclude` them.
+these files with [`sidebyside markdown`][sidebyside.cli]. For
+`git-revision-date-localized`, the page of a module is as new as the build; tell it to
+`exclude` such pages.
 """
 
 import glob
@@ -77,7 +78,7 @@ class Aside:
             markdown: the same page, after all other plugins.
 
         Returns:
-            It with all that was set aside; `None` if there is nothing to do.
+            The page with all that was set aside; `None` if there is nothing to do.
         """
         if self.number is None:
             return None

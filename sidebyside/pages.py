@@ -351,7 +351,12 @@ class Pages:
 
 
 def own_inventories(files: Mapping[str, str]) -> dict[str, Entry]:
-    """What the site's own inventories list."""
+    """
+    ## Files that the options name
+
+    Returns:
+        What the site's own inventories list.
+    """
     entries: dict[str, Entry] = {}
     for address, path in files.items():
         try:

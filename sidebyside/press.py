@@ -434,6 +434,8 @@ def make(
 
 def asset_bytes(asset: Path) -> bytes:
     """
+    ## Styles, script and fonts
+
     The bytes that are sent for one of the [assets][], without the comments, which make
     up a third of our style and script.
     """

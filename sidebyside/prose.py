@@ -9,6 +9,10 @@ summary: Text that remembers which line of the file it came from.
 The prose that an author writes is taken apart and put back together several times on
 its way to the page. A mistake that is found on the way must be reported with its line
 in the file, so each line of text carries that number with it.
+
+Below are also the small tools that several of the next pages share. They tell where a
+fence is, what begins an item of a list, and which lines are titles; and they move lines
+to the right and to the left.
 """
 
 import re
@@ -74,6 +78,8 @@ def stripped(lines: Iterable[tuple[int, str]]) -> Prose:
     return Prose(tuple(kept))
 
 
+# ## What a line begins with
+#
 # What begins an item of a list, by CommonMark's rule: an ordered list may interrupt a
 # paragraph only if it starts with 1, so that a year at the start of a line stays text.
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")

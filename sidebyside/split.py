@@ -9,6 +9,8 @@ summary: From a module to sections, each with its prose and its code, and no lin
 The second stage cuts a module into sections: pieces of prose, each with the code it is
 about. A reader sees one section as one row of the page.
 
+A section is made of *spans*: neighbouring lines that are all prose, or all code.
+
 One law holds for every file: **each line belongs to exactly one span of exactly one
 section, and joining the spans gives the file back, byte for byte.** A generator that
 keeps this law can't lose a line of anybody's program.
@@ -82,7 +84,8 @@ class Section(NamedTuple):
             that only [declare types][overloads].
         spans: its lines, in order and without gaps.
         prose: the text of its prose spans, without quotes, `#` and indentation.
-        definition: the class or function that began it. Another may have the same name.
+        definition: the class or function that began it. Another may have the same
+            name, so a name alone would not say which one this is.
     """
 
     kind: Kind

@@ -150,7 +150,12 @@ def merged(bases: Sequence[str], orders: Sequence[Sequence[str]]) -> tuple[str, 
 
 
 def is_sequel(node: Definer | None, name: str) -> bool:
-    """Whether a definition only adds to the one before: `@name.setter`."""
+    """
+    ## Several definitions of one name
+
+    Returns:
+        Whether a definition only adds to the one before: `@name.setter`.
+    """
     return any(
         isinstance(d, ast.Attribute)
         and isinstance(d.value, ast.Name)

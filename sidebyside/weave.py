@@ -141,6 +141,11 @@ def weave(
     """
     ## A page
 
+    In the prose of each section, [symbols][sidebyside.symbols] get their names and
+    [formulas][check_formulas] are checked. Then [lists of
+    arguments][sidebyside.fields], [other lists][sidebyside.lists] and
+    [links][sidebyside.links] are set, in this order.
+
     Args:
         source: the module.
         places: what [catalogue][sidebyside.catalogue.catalogue] found in the book.

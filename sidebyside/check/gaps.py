@@ -6,6 +6,7 @@ summary: Definitions without prose, and arguments that their lists leave out.
 
 # What is left out
 
+A reader trusts a list of arguments to be complete, and a name in it to be a parameter.
 These [rules][sidebyside.check.rules] compare the prose of definitions with their code.
 """
 

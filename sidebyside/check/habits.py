@@ -6,8 +6,8 @@ summary: Code that was commented out, and other prose that means something else.
 
 # Bad habits
 
-A page with these can be made, and says something other than its author meant. As for
-[what does not work][sidebyside.check.rules], each rule is a function.
+A page with these can be made, and says something other than its author meant. Each
+rule is a function, as on the page about [what does not work][sidebyside.check.rules].
 """
 
 import ast

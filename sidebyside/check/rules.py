@@ -1,7 +1,7 @@
 r"""
 ---
 title: Rules
-summary: What can be wrong with prose, one function for each habit.
+summary: What can be wrong with prose, one function for each mistake.
 ---
 
 # Rules

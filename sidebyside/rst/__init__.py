@@ -6,7 +6,7 @@ summary: From the markup of Sphinx to Markdown.
 
 # reStructuredText
 
-Much code has docstrings for Sphinx, in a markup other than Markdown. This stage turns
+Much code has docstrings for Sphinx, in a markup other than Markdown. This page turns
 the common parts of that markup into Markdown. It leaves anything it does not know as it
 is, so that the reader at least sees what the author wrote.
 

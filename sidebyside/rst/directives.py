@@ -7,9 +7,10 @@ summary: Boxes, pictures, formulas and code, as Sphinx knows them.
 # Directives
 
 In reStructuredText, two dots begin a *directive* such as `.. note::`, but also a
-reference, the address of a link, or a comment. What belongs to it is indented below.
-This is the first of [the two passes][sidebyside.rst]. It also looks after what has
-lines of its own without any dots, such as titles and tables.
+reference, the address of a link (a *target*), or a comment. The lines that belong to
+any of these are indented below it. This is the first of [the two
+passes][sidebyside.rst]. Titles and tables have lines of their own as well, but no dots.
+They are handled in this pass, too.
 """
 
 import re
@@ -210,6 +211,8 @@ def marked(
 
 def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
     """
+    ### One directive
+
     Args:
         name: which directive it is.
         head: the number of its line, and the words after its name.
@@ -248,7 +251,12 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
 
 
 def box(name: str, number: int, words: str, body: Lines) -> Lines:
-    """A box: a blank line, its head, and its contents, not indented yet."""
+    """
+    ### Boxes
+
+    Returns:
+        A blank line, the head of a box, and its contents, not indented yet.
+    """
     kind, title = BOXES[name]
     if not title:
         title, words = words, ""

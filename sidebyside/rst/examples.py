@@ -8,7 +8,7 @@ summary: Pieces of interactive sessions, which have prompts and no fences.
 
 A docstring may show how its function is used, as a piece of an interactive session with
 `>>>` in front of each line. To Markdown that is a quotation within a quotation within a
-quotation.
+quotation. So this page finds each session, and puts a fence around it.
 """
 
 import re
@@ -23,7 +23,7 @@ TO_DOCTEST = re.compile(
 
 def open_examples(prose: Prose) -> Prose:
     """
-    ## Without a fence
+    ## A fence for each session
 
     A session, as `doctest` runs it, is code: from its first `>>>` up to a blank line,
     and beyond that if another `>>>` follows. This function puts a fence around it.
@@ -56,7 +56,12 @@ def open_examples(prose: Prose) -> Prose:
 
 
 def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int, str]]:
-    """The session that these lines begin with."""
+    """
+    ## Where a session ends
+
+    Returns:
+        The lines of the session that these lines begin with.
+    """
     prompt, comment = " " * margin + ">>> ", " " * margin + "# "
     end = 0
     for at, (_, text) in enumerate(lines):

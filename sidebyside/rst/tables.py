@@ -225,7 +225,12 @@ def is_more(cell: str) -> bool:
 
 
 def end_of_table(lines: Lines) -> int:
-    """How many lines a table has, up to a rule with nothing below it; 0 without one."""
+    """
+    ## Reading what is drawn
+
+    Returns:
+        How many lines a table has, up to a rule with nothing below it; 0 without one.
+    """
     margin = indentation(lines[0][1])
     for at, (_, text) in enumerate(lines):
         if text and indentation(text) < margin:

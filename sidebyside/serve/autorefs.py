@@ -164,6 +164,8 @@ class ListedNames:
 @contextmanager
 def registered(config: MkDocsConfig) -> Iterator[list[tuple[Any, Any]]]:
     """
+    ## What other plugins note
+
     Note what is registered with the plugin autorefs while a page is rendered: anchors
     on it to which other pages can refer. In each build the plugin starts without any.
     """
