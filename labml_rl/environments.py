@@ -87,7 +87,7 @@ of `gymnasium.utils.env_checker`. Four more things matter here:
 
     Multiplying all rewards by the same number above 0 leaves it what it is, too. Adding
     the same number to all does not, where the agent has a say in when an episode ends.
-    In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, but for the one
+    In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, except for the one
     that reaches the line. So the agent hurries. Add 2 to all of them. With a discount
     of 0.99, reaching the line in a hundred steps is then worth 64, and never reaching
     it 100.
@@ -138,7 +138,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     ## An environment that can be saved
 
     An Atari game [knows how][labml_rl.game.Game.get_state]. Other environments keep
-    what they know in their own variables, and there is no telling which. But nearly all
+    what they know in their own variables, and nobody can tell in which. But nearly all
     of them do the same when they are given the same seed and the same actions. So it is
     enough to write down these two: *the state is how you got there*. The price: going
     on from it takes as long as the episode has taken so far.

@@ -294,7 +294,7 @@ class EndsLate(SmallPPO):
         $\lambda = 0.8$ most of the blame still comes back to the fall, so the agent
         learns. But about a fifth of what a new pole is worth stays with the fall, and
         the better the agent plays, the more that is. Up to a hundred points only the
-        critic, which explains less than it should, gives the mistake away.
+        critic shows the mistake: it explains less than it should.
 
         Returns:
             The batch, with ends that are a step late.
@@ -428,8 +428,8 @@ class CriticOfPairs(SmallPPO):
         mean, whatever is seen. The agent still learns, since a fall is a bad surprise
         all the same. But only the last few steps before it are blamed, the good with
         the bad: with $\gamma \lambda = 0.78$, three steps earlier the blame is half. A
-        critic that explains nothing from the first frame to the last is what gives this
-        away.
+        critic that explains nothing from the first frame to the last is the sign of
+        this mistake.
 
         Returns:
             What it should be, with a critic's loss over all pairs of steps.
@@ -523,7 +523,7 @@ class TimeLimit(SmallPPO):
         Only an agent that plays well meets the limit. Then its best episodes end with a
         bad surprise that it can't see coming. Here it costs a tenth of the score on
         average, more than half of which is one seed's. An agent that keeps the pole up
-        for 450 steps is nobody's idea of a mistake.
+        for 450 steps does not look like a mistake.
 
         Returns:
             The batch, with time limits that are ends.

@@ -35,9 +35,9 @@ differently from one for eight. So a run [notes how many
 play][labml_rl.runs.experiment.Settings], and goes on with the same number.
 
 PPO was measured on two cores of [three processors](../benchmarks/policies.md). On two
-of them the gain was a tenth or less, which may be chance. On the third it was a fifth,
-and from 7% to 34% in single turns. The more cores there are, the more of them would
-be idle without this.
+of the processors the gain was a tenth or less, which may be chance. On the third it was
+a fifth, and from 7% to 34% in single turns. The more cores there are, the more of them
+would be idle without this.
 
 The price is that the agent's process plays, too. A worker whose game hangs is given up
 on after a while. When a game hangs in the agent's own process, so does the run.

@@ -210,9 +210,9 @@ def _leave_with_parent() -> None:
         leave.
 
     Python gives every process a *sentinel* that closes when its parent ends. Later
-    workers have copies of that as well, but no process has one of the last worker's.
-    That worker leaves, its copies close, the one before it leaves, and so on back to
-    the first.
+    workers have copies of that as well, but no process has a copy of the last worker's
+    sentinel. That worker leaves, its copies close, the one before it leaves, and so on
+    back to the first.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None, "a worker has a process of its own"

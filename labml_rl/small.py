@@ -81,10 +81,10 @@ Before each, say what you expect. Each needs its own folder, such as
        the optimiser, it learns much less from as many frames.
     3. With 0 there is the most bias: the agent believes the critic after a single
        reward. With 1 there is the most variance: the luck of all that follows in the
-       rollout, up to 32 steps, is in it. On the pole you see little of it. The critic
-       is soon good, and there is little luck. But with 1 the curve of seed 1 falls once
-       more: on our two cores to less than half of what it was, with one thread by a
-       fifth.
+       rollout, up to 32 steps, is in it. On the pole you see little of either. The
+       critic is soon good, and there is little luck. But with 1 the curve of seed 1
+       falls once more: on our two cores to less than half of what it was, with one
+       thread by a fifth.
     4. Seven: $0.5^7 = 0.008$. With the 0.98 of this page it is 228. An agent that sees
        a fall only seven steps ahead does not learn to stay in the middle.
     5. It learns to let the pole fall, and scores less than pushing at random.
@@ -106,11 +106,11 @@ class PPOSettings(ppo.Settings):
     ## PPO
 
     Short rollouts, and many passes over each. The numbers are those of [RL Baselines3
-    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), except for the length, which is
-    100,000 there, and the clip, which goes down in the course of their runs. Their
-    network has tanh where this one has ReLU, and their critic's loss counts twice as
-    much. The agent is not paid for being undecided: with two actions, it will have
-    tried both.
+    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), except for the length of the run,
+    which is 100,000 frames there, and the clip, which goes down in the course of their
+    runs. Their network has tanh where this one has ReLU, and their critic's loss counts
+    twice as much. The agent is not paid for being undecided: with two actions, it will
+    have tried both.
 
     ![The mean score of the last hundred games of PPO in CartPole, over the frames
     played: it ends at 500](../assets/figures/run-small-ppo-cartpolev1-seed-1.svg)
@@ -271,10 +271,10 @@ class PQNSettings(pqn.Settings):
 
     We began with the numbers of the authors'
     [program](https://github.com/mttga/purejaxql) for the pole. The learning rate is
-    five times theirs, and stays where theirs goes down. Exploring ends sooner, and
-    lower. Rewards are not made smaller, and the network is a quarter as wide. Eight
-    sets of settings were tried with seeds from 1 to 4, and this was one of the best.
-    The curve has another seed.
+    five times theirs, and stays the same, while theirs goes down. Exploring ends
+    sooner, with a lower epsilon. Rewards are not made smaller, and the network is a
+    quarter as wide. Eight sets of settings were tried with seeds from 1 to 4, and this
+    was one of the best. The curve has another seed.
     """
 
     game: str = "CartPole-v1"

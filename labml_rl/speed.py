@@ -9,7 +9,7 @@ summary: >-
 # Faster on the same machine
 
 Much of the work in this field is waiting. What takes a night can be tried once a day,
-and what takes an hour, all day long. Nothing on this page makes an agent learn from
+and what takes an hour, many times a day. Nothing on this page makes an agent learn from
 fewer games. Its tricks only get more steps a second (*throughput*) out of the same
 machine.
 
@@ -33,11 +33,12 @@ can be switched off.
 | giving orders to a GPU | recording them | [a step, recorded](graphs.py) |
 | learning, with a GPU | playing on meanwhile | [overlap](ppo/overlap.py) |
 
-Of those that can be switched off, 16 bits gain the most on two processors, then few
-threads. On [a third](../benchmarks/policies.md#other-processors), 16 bits make PPO
-slower, and are off. There blocks gain the most (1.4 times as many steps a second), then
-few threads (1.3 times) and players (1.2 times). Keeping memory gains nothing for PPO on
-any of them, and about a tenth for DQN with many games. So measure on yours.
+Of those that can be switched off, 16 bits gain the most on two processors, and *few
+threads* come second. On [a third](../benchmarks/policies.md#other-processors), 16 bits
+make PPO slower, and are off. There blocks gain the most (1.4 times as many steps a
+second), then few threads (1.3 times) and players (1.2 times). Keeping memory gains
+nothing for PPO on any of them, and about a tenth for DQN with many games. So measure on
+yours.
 
 ## Several runs at once
 

@@ -39,8 +39,8 @@ varied = brighten(shift(batch, dice), dice)
 varied.shape  # (32, 4, 84, 84)
 ```
 
-Draw anew for each batch, and for what is seen now and what is seen next. While the
-agent plays, it sees the pictures as they are.
+Throw the dice anew for each batch, and for what is seen now and what is seen next.
+While the agent plays, it sees the pictures as they are.
 """
 
 import torch

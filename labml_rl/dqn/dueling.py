@@ -44,7 +44,7 @@ all advantages have in common cancels, and $V$ has to be the mean of the action 
 
 If $V$ is to be the value of the best play, the *largest* advantage should be 0, and not
 the mean. The paper has a formula for that as well. But which advantage is the largest
-changes from one moment to the next. They found the mean steadier.
+changes from one moment to the next. The authors found the mean steadier.
 
 ### Where the streams part
 
@@ -59,9 +59,9 @@ by $1 / \sqrt{2}$, and its length stays about what it was with one stream.
     Here all advantages begin at 0, and no action is better than another. If they were
     drawn at random, as is usual, the network would claim what it doesn't know, and
     would first have to take that back. The shortest way to do so is to switch off units
-    of their hidden layer. In Pong nearly all of the picture stays the same. So a unit
-    that is off for one screen is off for nearly all. It has no gradient then, and
-    hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
+    of the advantages' hidden layer. In Pong nearly all of the picture stays the same.
+    So a unit that is off for one screen is off for nearly all. It has no gradient then,
+    and hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
     record was kept, none of these 512 units was left after more than a million frames,
     and the actions could not depend on the screen. Units that fall silent (*dormant
     neurons*) are common in this field: [Sokar et al.

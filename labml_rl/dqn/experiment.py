@@ -336,9 +336,9 @@ class Experiment(SpeedExperiment[Settings]):
     @property
     def keeps_blocks(self) -> bool:
         """
-        Whether the memory keeps [sorted pixels][labml_rl.speed.preparer]. It knows no
-        order but that of [the book's body][labml_rl.bodies.NatureBody.prepared]. Into
-        any other, each batch is sorted when it is drawn.
+        Whether the memory keeps [sorted pixels][labml_rl.speed.preparer]. It knows only
+        the order of [the book's body][labml_rl.bodies.NatureBody.prepared]. If a body
+        likes another, each batch is sorted when it is drawn.
         """
         return getattr(self.prepare, "__func__", None) is NatureBody.prepared
 

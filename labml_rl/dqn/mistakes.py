@@ -13,7 +13,7 @@ step, and the reward with what it says of the next one. So there are ways to mak
 small without playing well: the loss decreases, and the score does not improve. One is
 to say of everything that it is as bad as can be. Another is to aim at targets that
 never move. Five of the mistakes below find such ways. With these the error is *less
-than half* as large as without.
+than half* that of the right program.
 
 Here are fifteen mistakes that people make, like those [in PPO](../mistakes.py). Each is
 planted in the [experiment](experiment.py), which then has five tries to swing up [the
@@ -235,8 +235,8 @@ class MoreAndMore(Right):
     ### It explores more and more
 
     Some programs ask whether a random number is *below* $\varepsilon$, and others
-    whether it is *above*. Take half from each, and the agent begins by trusting a
-    network that knows nothing, and ends by playing at random.
+    whether it is *above*. Mix the two, and the agent begins by trusting a network that
+    knows nothing, and ends by playing at random.
     """
 
     algorithm = "more-and-more"
@@ -359,7 +359,7 @@ class NoTarget(Right):
     def make_target(self) -> nn.Module:
         """
         ![The score rises later than it should, and then falls with most seeds; the
-        error is seven times as large soon after the beginning, and half as large again
+        error is seven times as large soon after the beginning, and one and a half times
         at the end](../../assets/figures/mistake-no-target.svg)
 
         Each step of the optimiser moves the targets as well, those of all similar
@@ -544,9 +544,9 @@ class LimitsAreEnds(Right):
         program](../../assets/figures/mistake-limits-are-ends.svg)
 
         Only an agent that plays badly meets the limit, in one step out of five hundred.
-        For each of these steps, the network learns that it was the last that had to be
-        paid for. That is too little to notice, and soon there are none of them. With
-        [the pole][labml_rl.mistakes.TimeLimit] it is the good agents that meet it.
+        For each of these steps, the network learns that nothing had to be paid after
+        it. That is too little to notice, and soon there are none of them. With [the
+        pole][labml_rl.mistakes.TimeLimit] it is the good agents that meet it.
 
         Returns:
             A memory that writes down each limit as an end.

@@ -23,10 +23,10 @@ keeps its number of frames.
 
 ## The game
 
-Ms. Pac-Man eats dots in a maze, 10 points each. Four ghosts are after her. There are
-four power pills in the corners: for a while after one of these she can eat the ghosts,
-which brings 200 points, then 400, 800 and 1,600. She has three lives. A maze is done
-when its last dot is eaten, and then another comes.
+Ms. Pac-Man eats dots in a maze, 10 points each. Four ghosts chase her. There are four
+power pills in the corners: for a while after one of these she can eat the ghosts, which
+brings 200 points, then 400, 800 and 1,600. She has three lives. A maze is done when its
+last dot is eaten, and then another comes.
 
 It is a hard game for DQN. What matters most is rare and far off: the last dots are far
 from all the others, and a pill should be kept until the ghosts are near. A human tester

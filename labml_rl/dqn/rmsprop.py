@@ -41,8 +41,8 @@ class CentredRMSProp(torch.optim.Optimizer):
     $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s - m^2 + \epsilon}}$$
 
     Where a gradient hardly changes, the difference under the root is nearly nothing,
-    and it is $\epsilon$ that keeps the step short. With the one in the settings, a
-    weight whose gradient is 0.1 and −0.1 in turn moves by $\eta$ each time, and one
+    and it is $\epsilon$ that keeps the step short. With the $\epsilon$ of the settings,
+    a weight whose gradient is 0.1 and −0.1 in turn moves by $\eta$ each time, and one
     whose gradient is always 0.1, in the long run, by $32 \eta$.
 
     !!! warning "0.01 is not 0.01"

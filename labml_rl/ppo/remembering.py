@@ -32,14 +32,14 @@ m0 → network → m1 → network → m2 → network → m3 → …
 Such a network is called **recurrent**, and its notes are its **hidden state**. Here
 they are $M$ numbers for each game, and all zeros when an episode begins.
 
-Nobody tells the network what to note. The answer in step 9 depends on $m_9$, that on
-what the network did in step 8, and so on. So the gradient of a loss in step 9 runs back
-through all steps before it, and says what would have been worth noting there.
+Nobody tells the network what to note. The answer in step 9 depends on $m_9$, and $m_9$
+on what the network did in step 8, and so on. So the gradient of a loss in step 9 runs
+back through all steps before it, and says what would have been worth noting there.
 
 [Hausknecht and Stone (2015)](https://arxiv.org/abs/1507.06527) gave DQN such a memory
 (**DRQN**), and one picture at a time. All in all it played about as well as with a
 stack of pictures. But when the screen went black now and then after training, it lost
-less of its score.
+less of its score than with a stack.
 
 ## To write without erasing
 

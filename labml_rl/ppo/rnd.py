@@ -58,8 +58,8 @@ such rewards were better in Montezuma's Revenge, and hardly anywhere else.
 
 ## Why does novelty not end with an episode?
 
-Say it did. Then death would cost all the novelty that was still to come, and the agent
-would be afraid of anything dangerous. But it loses little by dying: it goes on
+Suppose it did. Then death would cost all the novelty that was still to come, and the
+agent would be afraid of anything dangerous. But it loses little by dying: it goes on
 exploring in the next episode. So the return of novelty runs on across the end of one
 episode into the next, and death costs what it costs to find the way back.
 

@@ -11,7 +11,7 @@ so that [the loop](loop.py) can save first.
 
 On a cluster, Slurm asks with SIGTERM when the time is up, and kills after half a
 minute. `docker stop` waits for ten seconds. A checkpoint of DQN, 7 GB, may take longer
-than that, and then the run goes on from the one before. So have it asked earlier. This
+than that, and then the run goes on from the one before. So let Slurm ask earlier. This
 script, submitted again, goes on where the run was:
 
 ```sh
@@ -138,9 +138,9 @@ def tidy() -> Iterator[None]:
     """
     ## Stopping anything else
 
-    Left alone, SIGTERM and SIGHUP end a program on the spot, and half a film stays on
-    the disk. Inside this context they end it as Ctrl-C does: all that is open is closed
-    on the way out, and what is half written is deleted.
+    By default, SIGTERM and SIGHUP end a program at once, and half a film stays on the
+    disk. Inside this context they end it as Ctrl-C does: all that is open is closed on
+    the way out, and what is half written is deleted.
 
     While things are being closed, an echo does nothing: it would cut off the words that
     say how to go on.

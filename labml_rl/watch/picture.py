@@ -6,8 +6,8 @@ summary: The game, and beside it what the agent expects and what it is about to 
 
 # The picture of a thinking agent
 
-A film of a game shows what an agent does. It does not show that it saw the danger
-coming, or that it did not care which way to go. So the pictures of this page have the
+A film of a game shows what an agent does. It does not show that the agent saw the
+danger coming, or did not care which way to go. So the pictures of this page have the
 game on the left. On the right is what the network says of it: the return that it
 expects, as a curve of the last twenty seconds, and what it thinks of each action.
 
@@ -21,9 +21,9 @@ a full one and the worst a short one, however close they are; with A2C and PPO t
 how likely each is to be taken. The action that was taken is orange. [The picture at
 full size](../../assets/films/run-fast-dqn-mspacman-seed-1.webp).*
 
-An agent that has learned [how likely each return is](../dqn/distribution.py) shows that
-behind its curve, in blue. Where the blue splits in two, it knows that something is
-about to be decided, but not how.
+If an agent has learned [how likely each return is](../dqn/distribution.py), that is
+shown behind its curve, in blue. Where the blue splits in two, the agent knows that
+something is about to be decided, but not how.
 """
 
 from collections import deque
